@@ -1,0 +1,1 @@
+"""Values and rules of the product; no input or output happens here."""

@@ -1,0 +1,57 @@
+"""The errors this package raises, by whose fault they are.
+
+    ScorewrightError
+    ├── CallerError                    the caller's mistake: exit code 2
+    │   ├── UsageError                 an option or argument that cannot be used
+    │   ├── DatasetError               a data file that cannot be read as a dataset
+    │   ├── EvaluatorError             a source or definition that is no evaluator
+    │   ├── MappingError               a variable that finds no field
+    │   └── ParamError                 a config param's value that breaks its schema
+    └── OurError                       ours: exit code 3
+        ├── SandboxUnavailableError    the sandbox is missing, or lost, a mandatory layer
+        └── StorageError               results could not be written
+
+What an author's code does is never raised: it is a `Failed` value (`domain.result`).
+"""
+
+from __future__ import annotations
+
+
+class ScorewrightError(Exception):
+    """Base of every error this package raises on purpose; its text is fit to show."""
+
+
+class CallerError(ScorewrightError):
+    """The caller asked for something that cannot be done; the text says what to change."""
+
+
+class UsageError(CallerError):
+    """An option or argument cannot be used."""
+
+
+class DatasetError(CallerError):
+    """A data file cannot be read as a dataset."""
+
+
+class EvaluatorError(CallerError):
+    """A source or a definition is no evaluator."""
+
+
+class MappingError(CallerError):
+    """A variable finds no field to read from."""
+
+
+class ParamError(CallerError):
+    """A config param's schema or value breaks a rule."""
+
+
+class OurError(ScorewrightError):
+    """Something on our side failed; the caller may try again."""
+
+
+class SandboxUnavailableError(OurError):
+    """The sandbox cannot be had with the layers it must have."""
+
+
+class StorageError(OurError):
+    """Results could not be written."""

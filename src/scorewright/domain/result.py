@@ -1,0 +1,76 @@
+"""What one evaluator made of one item: a closed union, never nullable columns.
+
+The three outcomes are also the wire form of the sandbox's answers: `msgspec` checks their types while
+decoding, so a hostile worker cannot smuggle in anything else.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TypeAlias
+
+import msgspec
+
+from scorewright.domain.json_value import JsonValue
+
+
+class FailureCode(StrEnum):
+    """Why an item has no result. Source: contracts §3."""
+
+    AUTHOR_ERROR = "author_error"
+    TIMEOUT = "timeout"
+    OUT_OF_MEMORY = "out_of_memory"
+    OUTPUT_LIMIT = "output_limit"
+    BAD_RETURN = "bad_return"
+    MAPPING_ERROR = "mapping_error"
+    SANDBOX_UNAVAILABLE = "sandbox_unavailable"
+    JUDGE_ERROR = "judge_error"
+    CANCELLED = "cancelled"
+
+
+class Scored(msgspec.Struct, frozen=True, array_like=True, tag="scored"):
+    """The evaluator measured the item."""
+
+    #: Raw and finite; None when only a verdict or metrics were returned.
+    score: float | None = None
+    #: The verdict; None without a threshold, and for a score outside its range.
+    passed: bool | None = None
+    #: Further values by dotted name.
+    metrics: dict[str, JsonValue] = {}
+    explanation: str | None = None
+    #: The score lies outside the declared range: shown as it is, left out of every mean.
+    out_of_range: bool = False
+
+
+class Skipped(msgspec.Struct, frozen=True, array_like=True, tag="skipped"):
+    """The evaluator does not apply to the item: outside every mean, counted on its own."""
+
+    reason: str
+    explanation: str | None = None
+
+
+class Failed(msgspec.Struct, frozen=True, array_like=True, tag="failed"):
+    """No result: the author's code, the mapping or we did not get to the end."""
+
+    code: FailureCode
+    #: Bounded text for people.
+    message: str
+    #: The exception's class name where there was one.
+    type: str | None = None
+    #: Line in the author's file, from 1.
+    line: int | None = None
+    #: Frames of the author's file only.
+    traceback: str | None = None
+
+
+Outcome: TypeAlias = Scored | Skipped | Failed
+
+
+class ItemOutcome(msgspec.Struct, frozen=True, array_like=True):
+    """An outcome with what was seen around it; the unit a worker answers with."""
+
+    outcome: Outcome
+    #: Captured prints, bounded.
+    output: str = ""
+    #: Wall time inside the sandbox.
+    duration_us: int = 0
