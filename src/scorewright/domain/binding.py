@@ -39,3 +39,133 @@ Plan: TypeAlias = tuple[Argument, ...]
 
 class FieldAbsentError(Exception):
     """A mapped field is not in this item. Caught in the harness: becomes `mapping_error`."""
+
+
+Binder: TypeAlias = Callable[[bytes], tuple[tuple[Any, ...], dict[str, Any]]]
+"""From an item's JSON bytes to positional and keyword arguments."""
+
+_MISSING: Any = object()
+
+
+def compile_binder(plan: Plan) -> Binder:
+    """Turn a plan into the function that is called for every item.
+
+    Returns:
+        A function that raises `FieldAbsentError` where a required field is not in the item.
+    """
+    decode = msgspec.json.Decoder().decode
+    positional = [_reader(a) for a in plan if not a.keyword]
+    named = [(a.name, _reader(a), a.required) for a in plan if a.keyword]
+    if not positional and all(_is_column(a) for a in plan):
+        return _bind_columns([(a.name, a.paths[0][0]) for a in plan], plan, decode)
+
+    def bind(raw: bytes) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        row = decode(raw)
+        keywords: dict[str, Any] = {}
+        for name, read, required in named:
+            value = read(row)
+            if required or (value is not _MISSING and value is not None):
+                keywords[name] = value
+        return tuple([read(row) for read in positional]), keywords
+
+    return bind
+
+
+def _is_column(argument: Argument) -> bool:
+    """Whether the argument is one required top-level field: by far the most common plan."""
+    paths = argument.paths
+    return argument.how == "field" and argument.required and len(paths) == 1 and len(paths[0]) == 1
+
+
+def _bind_columns(
+    pairs: list[tuple[str, Any]], plan: Plan, decode: Callable[[bytes], Any]
+) -> Binder:
+    readers = [_reader(argument) for argument in plan]
+
+    def bind(raw: bytes) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        row = decode(raw)
+        try:
+            return (), {name: row[key] for name, key in pairs}
+        except KeyError:
+            for read in readers:
+                read(row)
+            raise
+
+    return bind
+
+
+def _reader(argument: Argument) -> Callable[[JsonObject], Any]:
+    match argument.how:
+        case "constant":
+            # Decoded anew for every item: what the author's code does to it must not reach the next one.
+            text = msgspec.json.encode(argument.value)
+            return lambda _row: msgspec.json.decode(text)
+        case "inputs":
+            return _inputs
+        case "trace":
+            return _trace
+        case "testcase":
+            return lambda row: row
+        case "trace_object":
+            from scorewright.authoring import trace_from_row
+
+            return trace_from_row
+        case "field":
+            return _field_reader(argument)
+
+
+def _inputs(row: JsonObject) -> JsonObject:
+    """The row's `inputs` when that is an object, else the whole row. Source: contracts §2."""
+    value = _decoded(row.get("inputs"))
+    return value if isinstance(value, dict) else row
+
+
+def _trace(row: JsonObject) -> JsonValue:
+    return _decoded(row.get("trace"))
+
+
+def _decoded(value: JsonValue) -> JsonValue:
+    """An object that a text column holds as JSON; any other value as it is."""
+    if isinstance(value, str) and value.lstrip().startswith("{"):
+        try:
+            decoded = msgspec.json.decode(value)
+        except msgspec.DecodeError:
+            return value
+        return decoded  # type: ignore[no-any-return]
+    return value
+
+
+def _field_reader(argument: Argument) -> Callable[[JsonObject], Any]:
+    paths, name, required = argument.paths, argument.name, argument.required
+
+    def read(row: JsonObject) -> Any:
+        for path in paths:
+            value = resolve(row, path)
+            if value is not _MISSING:
+                return value
+        if required:
+            fields = " or ".join(_show(path) for path in paths)
+            raise FieldAbsentError(f'field {fields} (variable "{name}") is not in this item')
+        return _MISSING
+
+    return read
+
+
+def resolve(row: JsonValue, path: Path) -> Any:
+    """Follow `path` from `row`; the sentinel `_MISSING` where it leads nowhere. A null is a value."""
+    value: Any = row
+    for step in path:
+        if isinstance(value, dict) and isinstance(step, str):
+            value = value.get(step, _MISSING)
+            if value is _MISSING:
+                return _MISSING
+        elif isinstance(value, list) and isinstance(step, int) and -len(value) <= step < len(value):
+            value = value[step]
+        else:
+            return _MISSING
+    return value
+
+
+def _show(path: Path) -> str:
+    first, *rest = path
+    return str(first) + "".join(f"[{s}]" if isinstance(s, int) else f".{s}" for s in rest)

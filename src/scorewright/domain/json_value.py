@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-JsonValue: TypeAlias = "None | bool | int | float | str | list[JsonValue] | dict[str, JsonValue]"
-JsonObject: TypeAlias = "dict[str, JsonValue]"
+if TYPE_CHECKING:
+    JsonValue: TypeAlias = (
+        None | bool | int | float | str | list["JsonValue"] | dict[str, "JsonValue"]
+    )
+else:  # msgspec resolves annotations, and knows no recursive alias before Python 3.12
+    JsonValue = Any
+
+JsonObject: TypeAlias = dict[str, JsonValue]

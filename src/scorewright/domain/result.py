@@ -28,7 +28,7 @@ class FailureCode(StrEnum):
     CANCELLED = "cancelled"
 
 
-class Scored(msgspec.Struct, frozen=True, array_like=True, tag="scored"):
+class Scored(msgspec.Struct, frozen=True, array_like=True, tag_field="status", tag="scored"):
     """The evaluator measured the item."""
 
     #: Raw and finite; None when only a verdict or metrics were returned.
@@ -42,14 +42,14 @@ class Scored(msgspec.Struct, frozen=True, array_like=True, tag="scored"):
     out_of_range: bool = False
 
 
-class Skipped(msgspec.Struct, frozen=True, array_like=True, tag="skipped"):
+class Skipped(msgspec.Struct, frozen=True, array_like=True, tag_field="status", tag="skipped"):
     """The evaluator does not apply to the item: outside every mean, counted on its own."""
 
     reason: str
     explanation: str | None = None
 
 
-class Failed(msgspec.Struct, frozen=True, array_like=True, tag="failed"):
+class Failed(msgspec.Struct, frozen=True, array_like=True, tag_field="status", tag="failed"):
     """No result: the author's code, the mapping or we did not get to the end."""
 
     code: FailureCode

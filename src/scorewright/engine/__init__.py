@@ -1,1 +1,1 @@
-""""""
+"""The one path from items to outcomes; every interface goes through it."""

@@ -1,1 +1,1 @@
-""""""
+"""What executes author code: one protocol, one harness, a boundary per runner."""

@@ -1,0 +1,82 @@
+# Needs Python 3.11 or newer and nothing else; another interpreter: make run PYTHON=python3.13
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+UV ?= $(if $(wildcard $(BIN)/uv),$(BIN)/uv,uv)
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+COMPILE = $(UV) pip compile --quiet --upgrade --universal --python-version 3.11 \
+	--generate-hashes --no-emit-index-url --no-header --annotation-style line
+EXAMPLES := examples/variables/amount_within_tolerance.py \
+	examples/inputs_outputs_trace/reply_profile.py \
+	examples/trace_object/required_facts.py
+
+# Every command starts a new interpreter; without byte code each of them would compile the package again.
+unexport PYTHONDONTWRITEBYTECODE
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help run test lint types fmt bench selfcheck lock ci clean
+
+help:  ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
+
+run: $(VENV)/.run  ## install, then judge the bundled support answers with three example evaluators
+	@$(BIN)/scorewright run $(EXAMPLES) --data examples/support/answers.jsonl
+
+test: $(VENV)/.test  ## install what the tests need and run the whole suite
+	$(BIN)/python -m pytest --numprocesses=2 --dist=loadfile
+
+lint: $(VENV)/.lint  ## check style, import layers and declared dependencies
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+	$(BIN)/deptry src
+
+types: $(VENV)/.lint  ## check the types, strictly, of sources, tests and benchmarks
+	$(BIN)/basedpyright --pythonpath $(BIN)/python
+
+fmt: $(VENV)/.lint  ## format the code and mend what can be mended by itself
+	$(BIN)/ruff check --fix-only .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.test  ## measure the numbers of docs/performance.md on this machine
+	$(BIN)/python benchmarks/bench.py all
+
+selfcheck: $(VENV)/.run  ## try the attack probes against the sandbox of this machine
+	$(BIN)/scorewright runner check
+
+lock:  ## resolve the dependencies again and pin them with their hashes (needs uv)
+	$(COMPILE) pyproject.toml -o requirements/run.txt
+	$(COMPILE) pyproject.toml -c requirements/run.txt --extra pandas --extra test -o requirements/test.txt
+	$(COMPILE) pyproject.toml -c requirements/test.txt --extra pandas --extra test --extra lint -o requirements/lint.txt
+	echo 'hatchling' | $(COMPILE) - -c requirements/lint.txt -o requirements/build.txt
+
+ci:  ## what is checked before a change lands
+	bash .ci/run
+
+clean:  ## remove the virtual environment, caches and build results
+	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache .coverage
+	find src tests benchmarks examples -name __pycache__ -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+		echo 'make: $(PYTHON) is missing or older than Python 3.11; name another one: make PYTHON=python3.12' >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
+		echo 'make: $(PYTHON) cannot create a virtual environment; on Debian and Ubuntu install python3-venv' >&2; exit 1; }
+
+$(VENV)/.run: pyproject.toml requirements/build.txt requirements/run.txt | $(BIN)/python
+	@echo 'Installing into $(VENV) ...'
+	@$(PIP) install --require-hashes -r requirements/build.txt
+	@$(PIP) install --require-hashes -r requirements/run.txt
+	@$(PIP) install --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.run requirements/test.txt
+	@echo 'Installing what the tests need ...'
+	@$(PIP) install --require-hashes -r requirements/test.txt
+	@touch $@
+
+$(VENV)/.lint: $(VENV)/.test requirements/lint.txt
+	@echo 'Installing what the checks need ...'
+	@$(PIP) install --require-hashes -r requirements/lint.txt
+	@touch $@

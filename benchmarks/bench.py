@@ -1,0 +1,211 @@
+"""Measure this machine against the budgets.
+
+    python benchmarks/bench.py all [--rounds 7] [--json FILE] [--full]
+
+Every figure is the median over the rounds; ratios are taken inside one round (see measure.py).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import platform
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import jail
+from measure import Figure, Finished, ratios, run_process, take_turns
+from records import LARGE_BYTES, ROWS, SMALL_BYTES, write_records
+
+HERE = Path(__file__).parent
+EVALUATORS = tuple(
+    HERE / "evaluators" / f"{name}.py"
+    for name in ("exact_match", "json_document", "number_within_tolerance")
+)
+SCOREWRIGHT = Path(sys.executable).with_name("scorewright")
+
+RUN_BUDGET = 1.8
+HELP_BUDGET_MS = 150
+MEMORY_GROWTH_BUDGET = 1.15
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What all benchmarks are told."""
+
+    #: Where data and results may be written; emptied at the end.
+    folder: Path
+    rounds: int
+    #: Also measure what takes minutes.
+    full: bool
+
+
+def measure_run(setting: Setting) -> list[Figure]:
+    """Compare a whole isolated run, results written, with the bare loop over the same records."""
+    figures: list[Figure] = []
+    for label, size in (("500 B", SMALL_BYTES), ("2 KB", LARGE_BYTES)):
+        data = write_records(setting.folder / f"{size}.jsonl", output_bytes=size)
+        _check_sums(_bare(data), _run(data, setting.folder))
+        walls = take_turns(
+            setting.rounds,
+            {
+                "bare": lambda data=data: _bare(data).wall_s,
+                "run": lambda data=data: _run(data, setting.folder).wall_s,
+            },
+        )
+        work = f"{ROWS:,} records of {label} x 3"
+        times_bare = ratios(walls["run"], walls["bare"])
+        per_s = tuple(3 * ROWS / wall_s for wall_s in walls["run"])
+        figures += [
+            Figure(f"bare loop, {work}", "s", tuple(walls["bare"])),
+            Figure(f"scorewright run, {work}", "s", tuple(walls["run"])),
+            Figure(f"scorewright run, {work}", "evaluations/s", per_s),
+            Figure(f"scorewright run, {work}", "x bare loop", times_bare, RUN_BUDGET),
+        ]
+    return figures
+
+
+def measure_help(setting: Setting) -> list[Figure]:
+    """Time `scorewright --help`, beside an interpreter that does nothing."""
+    walls = take_turns(
+        setting.rounds,
+        {
+            "python": lambda: run_process([sys.executable, "-c", "pass"]).wall_s * 1000,
+            "help": lambda: run_process([SCOREWRIGHT, "--help"]).wall_s * 1000,
+        },
+    )
+    return [
+        Figure("python -c pass", "ms", tuple(walls["python"])),
+        Figure("scorewright --help", "ms", tuple(walls["help"]), HELP_BUDGET_MS),
+    ]
+
+
+def measure_memory(setting: Setting) -> list[Figure]:
+    """Show that the memory of a run does not grow with its rows."""
+    figures: list[Figure] = []
+    smallest = 0.0
+    for rows in (10_000, 100_000, 1_000_000) if setting.full else (10_000, 100_000):
+        data = write_records(setting.folder / "rows.jsonl", rows=rows)
+        finished = _run(data, setting.folder, sample_tree=True)
+        tree_mb = finished.peak_tree_bytes / 1e6
+        smallest = smallest or tree_mb
+        figures += [
+            Figure(f"{rows:,} rows, largest process", "MB", (finished.peak_process_bytes / 1e6,)),
+            Figure(f"{rows:,} rows, all processes", "MB", (tree_mb,)),
+            Figure(
+                f"{rows:,} rows, all processes",
+                "x 10,000 rows",
+                (tree_mb / smallest,),
+                MEMORY_GROWTH_BUDGET,
+            ),
+        ]
+        data.unlink()
+    return figures
+
+
+def measure_jail(setting: Setting) -> list[Figure]:
+    """Compare the sandbox with a bare loop that decodes the same bytes."""
+    return jail.measure_throughput(HERE / "evaluators", setting.rounds)
+
+
+def measure_cold(setting: Setting) -> list[Figure]:
+    """Time the first result of an evaluator that was never run before."""
+    return jail.measure_cold_start(HERE / "evaluators", setting.rounds)
+
+
+BENCHMARKS: dict[str, Callable[[Setting], list[Figure]]] = {
+    "run": measure_run,
+    "help": measure_help,
+    "jail": measure_jail,
+    "cold": measure_cold,
+    "memory": measure_memory,
+}
+
+
+def _bare(data: Path) -> Finished:
+    return run_process([sys.executable, HERE / "bare_loop.py", data])
+
+
+def _run(data: Path, folder: Path, *, sample_tree: bool = False) -> Finished:
+    out = folder / "results.jsonl"
+    options = ("--data", data, "--out", out, "--format", "json", "--no-cache")
+    return run_process([SCOREWRIGHT, "run", *EVALUATORS, *options], sample_tree=sample_tree)
+
+
+def _check_sums(bare: Finished, run: Finished) -> None:
+    """Make sure that both did the same work.
+
+    Raises:
+        SystemExit: the scores of one evaluator add up to something else.
+    """
+    sums = json.loads(bare.stdout)
+    for summary in json.loads(run.stdout)["summary"]:
+        want = sums[summary["evaluator"].replace("-", "_")]
+        got = summary["mean_score"] * summary["scored"]
+        if not math.isclose(want, got, rel_tol=1e-9):
+            raise SystemExit(
+                f"bench: {summary['evaluator']} adds up to {got}, the bare loop to {want}"
+            )
+
+
+def print_table(title: str, figures: Sequence[Figure]) -> None:
+    """Print one benchmark's figures as lines of a Markdown table."""
+    print(f"\n### {title}\n\n| What | Median | Lowest to highest | Budget |\n|---|--:|--:|---|")
+    for figure in figures:
+        spread = f"{min(figure.rounds):,.4g} to {max(figure.rounds):,.4g}"
+        sign = "<=" if figure.at_most else ">="
+        verdict = "kept" if figure.kept else "**missed**"
+        budget = "" if figure.budget is None else f"{sign} {figure.budget:g}: {verdict}"
+        print(
+            f"| {figure.name} | {figure.median:,.4g} {figure.unit} | {spread} | {budget} |",
+            flush=True,
+        )
+
+
+def as_document(measured: dict[str, list[Figure]]) -> dict[str, object]:
+    """Turn all figures into what `--json` writes."""
+    return {
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "cores": os.cpu_count(),
+        "figures": [
+            {
+                "benchmark": benchmark,
+                "name": figure.name,
+                "unit": figure.unit,
+                "median": figure.median,
+                "rounds": figure.rounds,
+                "budget": figure.budget,
+                "kept": figure.kept,
+            }
+            for benchmark, figures in measured.items()
+            for figure in figures
+        ],
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Measure this machine against the budgets.")
+    parser.add_argument("benchmark", choices=["all", *BENCHMARKS])
+    parser.add_argument("--rounds", type=int, default=7, help="rounds that count (default 7)")
+    parser.add_argument("--full", action="store_true", help="also a million rows (minutes, 1 GB)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the figures there")
+    options = parser.parse_args()
+    chosen = BENCHMARKS if options.benchmark == "all" else [options.benchmark]
+    measured: dict[str, list[Figure]] = {}
+    with tempfile.TemporaryDirectory(prefix="scorewright-bench-") as folder:
+        setting = Setting(Path(folder), options.rounds, options.full)
+        for name in chosen:
+            measured[name] = BENCHMARKS[name](setting)
+            print_table((BENCHMARKS[name].__doc__ or name).splitlines()[0], measured[name])
+    if options.json:
+        options.json.write_text(json.dumps(as_document(measured), indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()

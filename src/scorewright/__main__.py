@@ -1,0 +1,5 @@
+"""Run the command line as `python -m scorewright`."""
+
+from scorewright.cli.main import main
+
+main()

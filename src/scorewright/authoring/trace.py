@@ -1,0 +1,102 @@
+"""What a trace-level evaluator is given."""
+
+# ruff: noqa: PLR0913 - a constructor takes one keyword a field
+
+from __future__ import annotations
+
+from scorewright.authoring.metrics import TraceMetrics
+from scorewright.authoring.spans import AgentSpan, LLMSpan, RetrieverSpan, Span, ToolSpan
+from scorewright.authoring.steps import ToolExecution
+from scorewright.authoring.value import Value, as_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import datetime
+    from typing import Any
+
+#: `format_spans` indents no deeper: a runaway recursion must not turn into a square of blanks.
+MAX_INDENT = 32
+
+
+class Trace(Value):
+    """One execution of the application, from the user's question to the answer.
+
+    `input` and `output` are text (a structured value as its JSON text) and None when not captured;
+    `metrics` are None where nothing was measured.
+
+    Source: amp seed, "Select Evaluation Level"; contracts §4.
+    """
+
+    __slots__ = ("input", "metrics", "output", "session_id", "spans", "timestamp", "trace_id")
+
+    def __init__(
+        self,
+        trace_id: str = "",
+        *,
+        input: Any = None,  # noqa: A002 - the seed's word
+        output: Any = None,
+        spans: list[Span] | None = None,
+        metrics: TraceMetrics | None = None,
+        timestamp: datetime | None = None,
+        session_id: str | None = None,
+    ) -> None:
+        self.trace_id = trace_id
+        self.input = as_text(input)
+        self.output = as_text(output)
+        #: The root first.
+        self.spans: list[Span] = [] if spans is None else spans
+        self.metrics = TraceMetrics() if metrics is None else metrics
+        #: When it began: aware, UTC.
+        self.timestamp = timestamp
+        self.session_id = session_id
+
+    def get_tool_calls(self) -> list[ToolSpan]:
+        """List the tool spans, in order."""
+        return [span for span in self.spans if isinstance(span, ToolSpan)]
+
+    def get_llm_calls(self) -> list[LLMSpan]:
+        """List the model calls, in order."""
+        return [span for span in self.spans if isinstance(span, LLMSpan)]
+
+    def get_retrievals(self) -> list[RetrieverSpan]:
+        """List the retrievals, in order."""
+        return [span for span in self.spans if isinstance(span, RetrieverSpan)]
+
+    def get_agents(self) -> list[AgentSpan]:
+        """List the agents, in order."""
+        return [span for span in self.spans if isinstance(span, AgentSpan)]
+
+    def get_tool_steps(self) -> list[ToolExecution]:
+        """List the tools that ran, in order, in the form `AgentTrace.get_tool_steps` gives them."""
+        return [_tool_step(span) for span in self.get_tool_calls()]
+
+    def format_spans(self) -> str:
+        """Write the spans as an indented tree, one line each: kind, name, duration, error."""
+        depth: dict[str, int] = {}
+        lines: list[str] = []
+        for span in self.spans:
+            level = depth.get(span.parent_span_id or "", -1) + 1
+            depth[span.span_id] = level
+            lines.append("  " * min(level, MAX_INDENT) + _line(span))
+        return "\n".join(lines)
+
+
+def _tool_step(span: ToolSpan) -> ToolExecution:
+    metrics = span.metrics
+    error = metrics.error_message or metrics.error_type or "failed" if metrics.error else None
+    return ToolExecution(
+        span.name,
+        span.arguments,
+        tool_output=span.result,
+        content=as_text(span.result),
+        error=error,
+        duration_ms=metrics.duration_ms,
+    )
+
+
+def _line(span: Span) -> str:
+    metrics = getattr(span, "metrics", None)
+    duration_ms = getattr(metrics, "duration_ms", None)
+    took = "" if duration_ms is None else f" ({duration_ms:,.0f} ms)"
+    failed = " ERROR" if getattr(metrics, "error", None) else ""
+    return f"{span.kind} {span.name}{took}{failed}"

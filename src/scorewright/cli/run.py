@@ -1,0 +1,166 @@
+"""The body of `scorewright run`."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+import msgspec
+
+from scorewright.cli.gate import Gate, parse_gate
+from scorewright.cli.progress import Progress, open_progress
+from scorewright.cli.speech import say
+from scorewright.domain.errors import UsageError
+from scorewright.domain.evaluator import Evaluator, load_evaluators
+from scorewright.domain.mapping import parse_map_options, parse_param_options
+from scorewright.domain.result_record import ResultRecord
+from scorewright.runners.base import Limits, Runner
+from scorewright.services.evaluation import Evaluation, Report, Settings, Task
+from scorewright.services.runner_choice import choose_runner
+from scorewright.sources.dataset import Dataset, open_dataset
+from scorewright.storage.results_file import ResultsFile
+
+EXIT_INTERRUPTED = 130
+_REQUIRE_VARIABLE = "SCOREWRIGHT_RUNNER_REQUIRE"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    """The options of one call, as given."""
+
+    evaluators: list[str]
+    data: Path
+    mapping: list[str]
+    params: list[str]
+    convention: str | None
+    runner: str
+    workers: int | None
+    timeout_s: float
+    memory_mb: int
+    limit: int | None
+    out: Path | None
+    resume: bool
+    fail_under: list[str]
+    max_failed: float
+    as_json: bool
+
+
+def run_command(options: RunOptions) -> int:
+    """Run evaluators over a dataset and print what came out.
+
+    Returns:
+        The exit code: 0, 1 for a missed threshold, 130 after Ctrl-C.
+    """
+    required = frozenset(filter(None, os.environ.get(_REQUIRE_VARIABLE, "").split(",")))
+    runner = choose_runner(options.runner, required_layers=required)
+    # The sandbox starts while the data are read: each takes about a tenth of a second.
+    runner.start()
+    try:
+        return _run(options, runner)
+    finally:
+        runner.close()
+
+
+def _run(options: RunOptions, runner: Runner) -> int:
+    evaluators = load_evaluators(options.evaluators, convention=options.convention)
+    names = [evaluator.name for evaluator in evaluators]
+    gates = [parse_gate(text, names) for text in options.fail_under]
+    tasks = _tasks(options, evaluators)
+    dataset = open_dataset(options.data)
+    if not options.as_json:
+        _show_notices(dataset)
+    out = ResultsFile(options.out, resume=options.resume) if options.out else None
+    if options.resume and out is None:
+        raise UsageError("--resume needs --out with the results to go on from")
+    settings = Settings(
+        limits=Limits(timeout_s=options.timeout_s, memory_mb=options.memory_mb),
+        workers=options.workers,
+        limit=options.limit,
+    )
+    previous = out.previous() if out else ()
+    evaluation = Evaluation(dataset, tasks, runner=runner, settings=settings, previous=previous)
+    report = evaluation.report
+    with _until_interrupted() as interrupted, open_progress(report, show=not options.as_json) as progress:
+        _consume(evaluation.run(should_stop=interrupted), out, progress)
+    missed = [text for gate in gates if (text := gate.miss(report, options.max_failed))]
+    _print(report, options, gates, missed)
+    if not report.is_complete:
+        say(_how_to_resume(report, options))
+        return EXIT_INTERRUPTED
+    return 1 if missed else 0
+
+
+def _tasks(options: RunOptions, evaluators: list[Evaluator]) -> list[Task]:
+    mappings = parse_map_options(options.mapping, evaluators)
+    params = parse_param_options(options.params, evaluators)
+    return [
+        Task(evaluator=e, mapping=mappings.get(e.name, {}), params=params.get(e.name, {}))
+        for e in evaluators
+    ]
+
+
+def _consume(
+    records: Iterator[list[ResultRecord]], out: ResultsFile | None, progress: Progress
+) -> None:
+    try:
+        for group in records:
+            if out is not None:
+                out.write(group)
+            progress.advance()
+    except BaseException:
+        if out is not None:
+            out.abandon()
+        raise
+    if out is not None:
+        out.close()
+
+
+def _print(report: Report, options: RunOptions, gates: list[Gate], missed: list[str]) -> None:
+    if options.as_json:
+        sys.stdout.buffer.write(msgspec.json.encode(report.document()) + b"\n")
+        sys.stdout.buffer.flush()
+    else:
+        from scorewright.cli.result_table import print_report
+
+        print_report(report, out=options.out)
+    for text in missed:
+        say(f"missed: {text}")
+    if gates and not missed and not options.as_json:
+        say(f"{len(gates)} of {len(gates)} thresholds met")
+
+
+def _show_notices(dataset: Dataset) -> None:
+    for notice in dataset.notices:
+        where = "" if notice.line is None else f", line {notice.line}"
+        say(f"note: {dataset.path}{where}: {notice.message}")
+
+
+def _how_to_resume(report: Report, options: RunOptions) -> str:
+    done = f"stopped after {report.items:,} of {report.total:,} rows"
+    if options.out is None or options.out.suffix.lower() != ".jsonl":
+        return f"{done}; with --out RESULTS.jsonl a later --resume can go on from there"
+    return f"{done}; results so far are in {options.out}: run the same command with --resume to go on"
+
+
+@contextmanager
+def _until_interrupted() -> Iterator[Callable[[], bool]]:
+    """Turn the first Ctrl-C into a request to stop; the second one stops at once."""
+    seen: list[int] = []
+
+    def note(number: int, _frame: FrameType | None) -> None:
+        if seen:
+            raise KeyboardInterrupt
+        seen.append(number)
+        say("stopping: finishing what is under way (Ctrl-C again to stop at once)")
+
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield lambda: bool(seen)
+    finally:
+        signal.signal(signal.SIGINT, before)

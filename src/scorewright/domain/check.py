@@ -1,0 +1,109 @@
+"""What `check` says of an evaluator, in the form that `--format json` prints. Source: cli design."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from scorewright.domain.convention import Convention, Level
+from scorewright.domain.errors import CallerError, MappingError, ParamError
+from scorewright.domain.evaluator import Evaluator, SourceError, evaluator_from_text, read_text
+from scorewright.domain.json_value import JsonObject
+from scorewright.domain.param import ConfigParam
+from scorewright.domain.signature import Diagnostic
+from scorewright.domain.variable import Variable
+
+
+def check_evaluator(
+    path: Path, *, convention: Convention | None = None, level: Level | None = None
+) -> JsonObject:
+    """Read an evaluator's file and say what is found, errors included.
+
+    Args:
+        path: A `.py`, `.yaml` or `.yml` file.
+        convention: How to call it; detected when None.
+        level: What one call sees; detected when None.
+
+    Returns:
+        `path`, `language`, `convention` (null where an error keeps it unknown), `variables`, `params`
+        and `diagnostics`.
+
+    Raises:
+        EvaluatorError: The caller's: the file cannot be read. What is wrong inside it is a diagnostic.
+    """
+    text = read_text(path)
+    try:
+        evaluator = evaluator_from_text(path, text, convention=convention, level=level)
+    except SourceError as error:
+        return check_document(path, error.diagnostics)
+    except CallerError as error:
+        said = str(error).removeprefix(f"{path}: ")
+        return check_document(
+            path, (Diagnostic(severity="error", code=_code(error), message=said),)
+        )
+    return check_document(path, evaluator)
+
+
+def check_document(path: Path, found: Evaluator | tuple[Diagnostic, ...]) -> JsonObject:
+    """Return one entry of `check --format json`.
+
+    Args:
+        path: As the caller wrote it.
+        found: The evaluator, or the diagnostics that keep it from being one.
+    """
+    if isinstance(found, Evaluator):
+        return {
+            "path": str(path),
+            "language": found.language,
+            "convention": found.convention.value,
+            "variables": [_variable(v) for v in found.variables],
+            "params": [_param(p) for p in found.params],
+            "diagnostics": [_diagnostic(d) for d in found.warnings],
+        }
+    return {
+        "path": str(path),
+        "language": "python",
+        "convention": None,
+        "variables": [],
+        "params": [],
+        "diagnostics": [_diagnostic(d) for d in found],
+    }
+
+
+def _code(error: CallerError) -> str:
+    if isinstance(error, ParamError):
+        return "bad_param"
+    return "bad_mapping" if isinstance(error, MappingError) else "bad_definition"
+
+
+def _variable(variable: Variable) -> JsonObject:
+    return {
+        "name": variable.name,
+        "required": variable.required,
+        "default": variable.default,
+        "annotation": variable.annotation,
+    }
+
+
+def _param(param: ConfigParam) -> JsonObject:
+    return {
+        "key": param.key,
+        "type": param.type,
+        "description": param.description,
+        "default": None if param.default is msgspec.UNSET else param.default,
+        "required": param.required,
+        "min": param.min,
+        "max": param.max,
+        "values": list(param.values),
+    }
+
+
+def _diagnostic(diagnostic: Diagnostic) -> JsonObject:
+    return {
+        "severity": diagnostic.severity,
+        "code": diagnostic.code,
+        "message": diagnostic.message,
+        "line": diagnostic.line,
+        "column": diagnostic.column,
+    }

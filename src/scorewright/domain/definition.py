@@ -1,0 +1,167 @@
+"""An evaluator definition: what a YAML file says about an evaluator beside its source."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import msgspec
+
+from scorewright.domain.convention import Convention, Level
+from scorewright.domain.errors import EvaluatorError
+from scorewright.domain.json_value import JsonObject, JsonValue
+from scorewright.domain.param import PARAM_TYPES, ConfigParam
+from scorewright.domain.suggestion import did_you_mean, name_list, quote
+
+MAX_DISPLAY_NAME_CHARS = 128
+MAX_DESCRIPTION_CHARS = 512
+_TYPES = ("code", "llm_judge", "agent_judge", "builtin")
+_LANGUAGES = ("python", "javascript", "typescript")
+_Choice = TypeVar("_Choice", Convention, Level)
+
+
+class Definition(msgspec.Struct, frozen=True, kw_only=True):
+    """What an author decides about an evaluator; an empty field is decided by its source."""
+
+    name: str | None = None
+    display_name: str | None = None
+    description: str = ""
+    tags: tuple[str, ...] = ()
+    convention: Convention | None = None
+    level: Level | None = None
+    params: tuple[ConfigParam, ...] = ()
+    #: Lowest and highest score; checked where the evaluator is made, like the threshold.
+    score_range: JsonValue = None
+    threshold: JsonValue = None
+    #: The source file, relative to the definition's own.
+    source: str | None = None
+    #: Variable to field or constant.
+    mapping: dict[str, JsonValue] = {}
+    #: `legacy_correct_answer` only: the column that holds the right answer.
+    correct_answer_key: str = "correct_answer"
+
+
+_KEYS = (*Definition.__struct_fields__, "type", "language", "prompt")
+
+
+def parse_definition(text: str) -> Definition:
+    """Read a definition from YAML. A key whose value is null counts as absent.
+
+    Raises:
+        EvaluatorError: The author's: it is no YAML, a key is unknown, or a value does not fit.
+    """
+    from scorewright.domain.yaml_document import load_yaml
+
+    document = {key: value for key, value in load_yaml(text).items() if value is not None}
+    for key in document:
+        if key not in _KEYS:
+            near = did_you_mean(key, _KEYS)
+            raise EvaluatorError(
+                f"definition: unknown key {quote(key)}{near}; use {name_list(_KEYS)}"
+            )
+    _check_type(document)
+    return Definition(
+        name=_text(document, "name"),
+        display_name=_text(document, "display_name", max_chars=MAX_DISPLAY_NAME_CHARS),
+        description=_text(document, "description", max_chars=MAX_DESCRIPTION_CHARS) or "",
+        tags=_tags(document.get("tags", [])),
+        convention=_choice(document, "convention", Convention),
+        level=_choice(document, "level", Level),
+        params=_params(document.get("params", [])),
+        score_range=document.get("score_range"),
+        threshold=document.get("threshold"),
+        source=_text(document, "source"),
+        mapping=_object(document.get("mapping", {}), "mapping"),
+        correct_answer_key=_text(document, "correct_answer_key") or "correct_answer",
+    )
+
+
+def _check_type(document: JsonObject) -> None:
+    kind = document.get("type", "code")
+    if kind not in _TYPES:
+        near = did_you_mean(str(kind), _TYPES)
+        raise EvaluatorError(
+            f"definition: no type {quote(str(kind))}{near}; use {name_list(_TYPES)}"
+        )
+    if kind != "code" or "prompt" in document:
+        what = f"type {kind}" if kind != "code" else "a prompt"
+        raise EvaluatorError(
+            f"definition: {what} is not supported by this version yet; use type code with a source"
+        )
+    language = document.get("language", "python")
+    if language not in _LANGUAGES:
+        near = did_you_mean(str(language), _LANGUAGES)
+        raise EvaluatorError(f"definition: no language {quote(str(language))}{near}; use python")
+    if language != "python":
+        raise EvaluatorError(
+            f"definition: language {language} is not supported by this version yet; use python"
+        )
+
+
+def _text(document: JsonObject, key: str, *, max_chars: int | None = None) -> str | None:
+    value = document.get(key)
+    if value is None:
+        return None
+    if not isinstance(value, str) or not value.strip():
+        raise EvaluatorError(f"definition: {key} must be a text; put it in quotes")
+    if max_chars is not None and len(value) > max_chars:
+        raise EvaluatorError(
+            f"definition: {key} has {len(value)} characters; shorten it to {max_chars}"
+        )
+    return value
+
+
+def _choice(document: JsonObject, key: str, kind: type[_Choice]) -> _Choice | None:
+    value = document.get(key)
+    if value is None:
+        return None
+    known = [member.value for member in kind]
+    if value not in known:
+        near = did_you_mean(str(value), known)
+        raise EvaluatorError(
+            f"definition: no {key} {quote(str(value))}{near}; use {name_list(known)}"
+        )
+    return kind(value)
+
+
+def _tags(value: JsonValue) -> tuple[str, ...]:
+    tags = value if isinstance(value, list) else [None]
+    texts = [tag for tag in tags if isinstance(tag, str) and tag.strip()]
+    if len(texts) < len(tags):
+        raise EvaluatorError("definition: tags must be a list of texts, as in [format, json]")
+    return tuple(dict.fromkeys(texts))
+
+
+def _params(value: JsonValue) -> tuple[ConfigParam, ...]:
+    if not isinstance(value, list):
+        raise EvaluatorError("definition: params must be a list, each with a key and a type")
+    params = [_param(_object(each, f"params[{i}]"), f"params[{i}]") for i, each in enumerate(value)]
+    keys = [param.key for param in params]
+    for key in keys:
+        if keys.count(key) > 1:
+            raise EvaluatorError(f"definition: param {quote(key)} is declared twice; remove one")
+    return tuple(params)
+
+
+def _param(value: JsonObject, where: str) -> ConfigParam:
+    for key in value:
+        if key not in ConfigParam.__struct_fields__:
+            near = did_you_mean(key, ConfigParam.__struct_fields__)
+            fields = name_list(ConfigParam.__struct_fields__)
+            raise EvaluatorError(
+                f"definition: {where}: unknown key {quote(key)}{near}; use {fields}"
+            )
+    if isinstance(value.get("type"), str) and value["type"] not in PARAM_TYPES:
+        near = did_you_mean(str(value["type"]), PARAM_TYPES)
+        raise EvaluatorError(
+            f"definition: {where}: no type {quote(str(value['type']))}{near}; use {name_list(PARAM_TYPES)}"
+        )
+    try:
+        return msgspec.convert(value, ConfigParam)
+    except msgspec.ValidationError as error:
+        raise EvaluatorError(f"definition: {where}: {error}") from None
+
+
+def _object(value: JsonValue, where: str) -> JsonObject:
+    if not isinstance(value, dict):
+        raise EvaluatorError(f"definition: {where} must be an object of keys and values")
+    return value

@@ -1,0 +1,287 @@
+"""An evaluator: source, how it is called, what may be set on it, and how its score is read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from scorewright.domain.convention import Convention, Level
+from scorewright.domain.definition import Definition, parse_definition
+from scorewright.domain.detection import choose_convention, choose_level
+from scorewright.domain.errors import EvaluatorError, MappingError, ParamError
+from scorewright.domain.evaluator_name import check_name, slug
+from scorewright.domain.json_value import JsonValue
+from scorewright.domain.param import ConfigParam
+from scorewright.domain.score_range import settle_range, settle_threshold
+from scorewright.domain.signature import Diagnostic, Signature, parse_python
+from scorewright.domain.suggestion import did_you_mean, name_list, quote
+from scorewright.domain.variable import Roles, Variable, assign_roles
+
+MAX_FILE_BYTES = 1 << 20
+_SOURCE = ".py"
+_DEFINITION = (".yaml", ".yml")
+_NOT_YET = (".js", ".mjs", ".cjs", ".ts", ".mts")
+
+
+class Evaluator(msgspec.Struct, frozen=True, kw_only=True):
+    """One version of an evaluator, complete and checked. Source: contracts §1."""
+
+    name: str
+    #: The file it came from, or its name; shown in messages and tracebacks.
+    origin: str
+    source: str
+    signature: Signature
+    convention: Convention
+    level: Level
+    variables: tuple[Variable, ...]
+    params: tuple[ConfigParam, ...]
+    #: Lowest and highest score; None where any finite score counts.
+    score_range: tuple[float, float] | None
+    #: The score from which an item passes; None gives no verdict.
+    threshold: float | None
+    #: sha256, in hex, of all its author decides about results.
+    digest: str
+    display_name: str | None = None
+    description: str = ""
+    tags: tuple[str, ...] = ()
+    type: str = "code"
+    language: str = "python"
+    version: int = 1
+    #: Variable to field or constant, as its definition says; a run may say otherwise.
+    mapping: dict[str, JsonValue] = {}
+    #: `legacy_correct_answer` only: the column that holds the right answer.
+    correct_answer_key: str = "correct_answer"
+    #: What its author should know; none of it is an error.
+    warnings: tuple[Diagnostic, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """The name to show."""
+        return self.display_name or self.name
+
+
+class SourceError(EvaluatorError):
+    """A source is no evaluator; its text has one line for each error: `path:line:column: message`."""
+
+    def __init__(self, origin: str, diagnostics: tuple[Diagnostic, ...]) -> None:
+        self.diagnostics = diagnostics
+        super().__init__(
+            "\n".join(
+                f"{origin}:{d.line}:{d.column}: {d.message}"
+                for d in diagnostics
+                if d.severity == "error"
+            )
+        )
+
+
+def load_evaluator(
+    path: Path, *, convention: Convention | None = None, level: Level | None = None
+) -> Evaluator:
+    """Read an evaluator from a Python file or a YAML definition, without running it.
+
+    Args:
+        path: A `.py`, `.yaml` or `.yml` file.
+        convention: How to call it, whatever the definition says; detected when neither says.
+        level: What one call sees, likewise.
+
+    Raises:
+        EvaluatorError: The caller's: the file cannot be read, or is no evaluator.
+    """
+    return evaluator_from_text(path, read_text(path), convention=convention, level=level)
+
+
+def read_text(path: Path) -> str:
+    """Return a file's text: UTF-8, without byte order mark.
+
+    Raises:
+        EvaluatorError: The caller's: there is no such file, or it is no text of at most 1 MiB.
+    """
+    if path.suffix.lower() in _NOT_YET:
+        raise EvaluatorError(
+            f"{path}: JavaScript and TypeScript are not supported by this version yet; use Python"
+        )
+    if path.suffix.lower() not in (_SOURCE, *_DEFINITION):
+        raise EvaluatorError(f"{path}: no evaluator file; give one that ends in .py, .yaml or .yml")
+    try:
+        with path.open("rb") as file:
+            raw = file.read(MAX_FILE_BYTES + 1)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise EvaluatorError(f"{path}: cannot be read ({reason}); check the path") from None
+    if len(raw) > MAX_FILE_BYTES:
+        limit = f"{MAX_FILE_BYTES >> 20} MiB"
+        raise EvaluatorError(f"{path}: larger than {limit}; move data out of it")
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise EvaluatorError(f"{path}:{line}: not UTF-8 text; save it as UTF-8") from None
+
+
+def evaluator_from_text(
+    path: Path, text: str, *, convention: Convention | None = None, level: Level | None = None
+) -> Evaluator:
+    """Make an evaluator of the text of a file, and of the source file that a definition names.
+
+    Args:
+        path: The file; its ending says what the text is, its stem gives the name where nothing else does.
+        text: What it holds.
+        convention: As for `load_evaluator`.
+        level: As for `load_evaluator`.
+
+    Raises:
+        EvaluatorError: The author's: it is no evaluator.
+    """
+    definition, origin, source = Definition(), path, text
+    if path.suffix.lower() in _DEFINITION:
+        definition = _located(path, text)
+        origin = path.parent / (definition.source or "")
+        source = read_text(origin)
+    definition = msgspec.structs.replace(
+        definition,
+        name=definition.name or slug(definition.display_name or path.stem),
+        convention=convention or definition.convention,
+        level=level or definition.level,
+    )
+    try:
+        return build_evaluator(source, definition, origin=str(origin))
+    except SourceError:
+        raise
+    except (EvaluatorError, ParamError, MappingError) as error:
+        raise type(error)(f"{path}: {error}") from None
+
+
+def _located(path: Path, text: str) -> Definition:
+    try:
+        definition = parse_definition(text)
+    except (EvaluatorError, ParamError) as error:
+        raise type(error)(f"{path}: {error}") from None
+    if definition.source is None:
+        raise EvaluatorError(
+            f"{path}: definition: no source; name the Python file, as in source: x.py"
+        )
+    if not definition.source.lower().endswith((_SOURCE, *_NOT_YET)):
+        raise EvaluatorError(
+            f"{path}: definition: source {quote(definition.source)} must end in .py"
+        )
+    return definition
+
+
+def evaluator_from_source(
+    source: str,
+    *,
+    name: str,
+    convention: Convention | None = None,
+    level: Level | None = None,
+) -> Evaluator:
+    """Make an evaluator of Python source, without running it.
+
+    Args:
+        source: Python that defines `evaluate`.
+        name: Its identifier.
+        convention: How to call it; detected when None.
+        level: What one call sees; detected when None.
+
+    Raises:
+        EvaluatorError: The author's: the source is no evaluator, or the name none.
+    """
+    definition = Definition(name=name, convention=convention, level=level)
+    return build_evaluator(source, definition, origin=name)
+
+
+def build_evaluator(source: str, definition: Definition, *, origin: str) -> Evaluator:
+    """Make an evaluator of Python source and what its definition says.
+
+    Args:
+        source: Python that defines `evaluate`.
+        definition: What the author decides beside it.
+        origin: Where the source comes from, for messages.
+
+    Raises:
+        EvaluatorError: The author's: something in the source or the definition does not fit.
+    """
+    name = definition.name or slug(definition.display_name or "")
+    check_name(name)
+    source = source.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    signature, convention, level, roles, diagnostics = _read(source, definition, origin)
+    _check_mapping(definition, roles)
+    score_range = settle_range(definition.score_range, convention)
+    threshold = settle_threshold(definition.threshold, score_range)
+    return Evaluator(
+        name=name,
+        origin=origin,
+        source=source,
+        signature=signature,
+        convention=convention,
+        level=level,
+        variables=roles.variables,
+        params=roles.params,
+        score_range=score_range,
+        threshold=threshold,
+        digest=_digest(source, convention, roles.params, score_range, threshold),
+        display_name=definition.display_name,
+        description=definition.description,
+        tags=definition.tags,
+        mapping=definition.mapping,
+        correct_answer_key=definition.correct_answer_key,
+        warnings=diagnostics,
+    )
+
+
+def _read(
+    source: str, definition: Definition, origin: str
+) -> tuple[Signature, Convention, Level, Roles, tuple[Diagnostic, ...]]:
+    """Parse the source and say what its parameters are for; the diagnostics left are warnings."""
+    parsed = parse_python(source)
+    signature = parsed.signature
+    if signature is None or parsed.errors:
+        raise SourceError(origin, parsed.diagnostics)
+    declared = {param.key: param for param in definition.params}
+    try:
+        convention = choose_convention(signature, definition.convention, declared=declared)
+        level = choose_level(signature, convention, definition.level)
+        roles = assign_roles(signature, convention, declared)
+    except EvaluatorError as error:
+        misfit = Diagnostic(
+            severity="error",
+            code="bad_signature",
+            message=str(error),
+            line=signature.line,
+            column=signature.column,
+        )
+        raise SourceError(origin, (*parsed.diagnostics, misfit)) from None
+    diagnostics = (*parsed.diagnostics, *roles.diagnostics)
+    if any(d.severity == "error" for d in roles.diagnostics):
+        raise SourceError(origin, diagnostics)
+    return signature, convention, level, roles, diagnostics
+
+
+def _check_mapping(definition: Definition, roles: Roles) -> None:
+    names = [variable.name for variable in roles.variables]
+    for name in definition.mapping:
+        if name not in names:
+            near = did_you_mean(name, names)
+            raise MappingError(
+                f"mapping: there is no variable {quote(name)}{near}; there are: {name_list(names)}"
+            )
+
+
+def _digest(
+    source: str,
+    convention: Convention,
+    params: tuple[ConfigParam, ...],
+    score_range: tuple[float, float] | None,
+    threshold: float | None,
+) -> str:
+    import hashlib
+
+    decided = {
+        "source": source,
+        "language": "python",
+        "convention": convention,
+        "params": [msgspec.structs.replace(param, description="") for param in params],
+        "score_range": score_range,
+        "threshold": threshold,
+    }
+    return hashlib.sha256(msgspec.json.encode(decided, order="sorted")).hexdigest()

@@ -1,0 +1,294 @@
+"""Decide, once per run, where each argument of `evaluate` comes from. Source: contracts §2."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Literal, NoReturn
+
+import msgspec
+from msgspec.structs import replace
+
+from scorewright.domain.binding import Argument, Path, Plan
+from scorewright.domain.convention import Convention
+from scorewright.domain.detection import ITEM_PARAMETERS
+from scorewright.domain.errors import MappingError, ParamError
+from scorewright.domain.evaluator import Evaluator
+from scorewright.domain.field_path import parse_path, print_path
+from scorewright.domain.json_value import JsonValue
+from scorewright.domain.param import settle_values
+from scorewright.domain.signature import Parameter
+from scorewright.domain.suggestion import did_you_mean, name_list, nearest_name, quote
+from scorewright.domain.variable import is_testcase, keeps_default
+
+_MAX_OPTIONS = 5
+#: Columns that stand for a variable of another name, tried in turn.
+_COLUMNS = {
+    "input": ("input", "inputs"),
+    "output": ("output", "outputs"),
+    "outputs": ("outputs", "output"),
+}
+
+
+def plan_arguments(
+    evaluator: Evaluator,
+    *,
+    columns: Sequence[str] | None,
+    mapping: Mapping[str, JsonValue] | None = None,
+    params: Mapping[str, JsonValue] | None = None,
+) -> Plan:
+    """Say where every argument comes from, for all items of a run.
+
+    Args:
+        evaluator: What is to be called.
+        columns: Names at the top of the items; None when unknown, and then nothing is checked against them.
+        mapping: Variable to field or constant; goes before the definition's own and before the names.
+        params: Config param to value, typed or as text.
+
+    Returns:
+        The arguments, positional ones first, both in the signature's order.
+
+    Raises:
+        MappingError: The caller's: a required variable finds no field, or the mapping names what is not there.
+        ParamError: The caller's: a config param's value does not fit, or a required one is missing.
+    """
+    run = _Run(
+        evaluator=evaluator,
+        columns=columns,
+        mapping={**evaluator.mapping, **(mapping or {})},
+        values=settle_values(evaluator.params, params or {}),
+    )
+    _refuse_unknown(run)
+    found = [(p, _argument(run, i, p)) for i, p in enumerate(evaluator.signature.parameters)]
+    unmapped = [p.name for p, argument in found if argument is None and p.required]
+    if unmapped:
+        _refuse_unmapped(run, unmapped)
+    arguments = [argument for _, argument in found if argument is not None]
+    return tuple(sorted(arguments, key=lambda argument: argument.keyword))
+
+
+class _Run(msgspec.Struct, frozen=True, kw_only=True):
+    """What a plan is made from."""
+
+    evaluator: Evaluator
+    columns: Sequence[str] | None
+    mapping: Mapping[str, JsonValue]
+    #: Values of the config params.
+    values: Mapping[str, JsonValue]
+
+
+def _argument(run: _Run, index: int, parameter: Parameter) -> Argument | None:
+    """Return where one parameter's value comes from; None leaves it at the code's own default."""
+    convention = run.evaluator.convention
+    item_parameters = ITEM_PARAMETERS[convention]
+    from_item = index < len(item_parameters)
+    by_position = parameter.kind == "positional_only" or (
+        from_item and parameter.kind != "keyword_only"
+    )
+    argument = Argument(
+        name=parameter.name,
+        how="field",
+        required=by_position or parameter.required,
+        keyword=not by_position,
+    )
+    if not from_item and keeps_default(parameter):
+        return None
+    if any(param.key == parameter.name for param in run.evaluator.params):
+        return _param_argument(run, parameter, argument)
+    if parameter.name in run.mapping:
+        return _mapped_argument(run, argument)
+    if is_testcase(index, parameter, convention):
+        return replace(argument, how="testcase")
+    if convention is Convention.TRACE_OBJECT and not from_item:
+        return None
+    return _default_argument(run, item_parameters[index] if from_item else parameter.name, argument)
+
+
+def _param_argument(run: _Run, parameter: Parameter, argument: Argument) -> Argument | None:
+    """Pass a config param, unless its value is the default that the code has anyway."""
+    if parameter.name not in run.values:
+        return None
+    value = run.values[parameter.name]
+    if value == parameter.default and type(value) is type(parameter.default):
+        return None
+    return replace(argument, how="constant", value=value)
+
+
+def _mapped_argument(run: _Run, argument: Argument) -> Argument:
+    value = run.mapping[argument.name]
+    if not isinstance(value, str):
+        return replace(argument, how="constant", value=value)
+    if run.columns is not None and value in run.columns:
+        return replace(argument, paths=((value,),))
+    try:
+        return replace(argument, how="constant", value=msgspec.json.decode(value))
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+        pass
+    try:
+        path = parse_path(value, columns=run.columns or ())
+    except MappingError as error:
+        raise MappingError(f"mapping: variable {quote(argument.name)}: {error}") from None
+    if run.columns is not None and path[0] not in run.columns:
+        _refuse_field(run, argument.name, path)
+    return replace(argument, paths=(path,))
+
+
+def _default_argument(run: _Run, role: str, argument: Argument) -> Argument | None:
+    """Find a variable's field by its name. Source: contracts §2, "Default mapping by name"."""
+    match role:
+        case "inputs" | "trace":
+            trace_object = run.evaluator.convention is Convention.TRACE_OBJECT
+            how = "inputs" if role == "inputs" else "trace_object" if trace_object else "trace"
+            return replace(argument, how=how)
+        case "app_params":
+            if run.evaluator.convention is Convention.LEGACY_CORRECT_ANSWER:
+                return replace(argument, how="constant", value={})
+        case "correct_answer":
+            if run.evaluator.convention is Convention.LEGACY_CORRECT_ANSWER:
+                role = run.evaluator.correct_answer_key
+        case _:
+            pass
+    columns = _COLUMNS.get(role, (role,))
+    known = [c for c in columns if run.columns is None or c in run.columns]
+    return replace(argument, paths=tuple((c,) for c in known)) if known else None
+
+
+def _refuse_unknown(run: _Run) -> None:
+    names = [variable.name for variable in run.evaluator.variables]
+    params = [param.key for param in run.evaluator.params]
+    if run.evaluator.convention is Convention.TRACE_OBJECT:
+        names = names[1:]
+    for name in run.mapping:
+        if name in names:
+            continue
+        if name in params:
+            raise MappingError(
+                f"mapping: {quote(name)} is a config param, not a variable; "
+                f"set it with --param {name}=VALUE"
+            )
+        near = did_you_mean(name, names)
+        raise MappingError(
+            f"mapping: {run.evaluator.name} has no variable {quote(name)} to map{near}; "
+            f"there are: {name_list(names)}"
+        )
+
+
+def _refuse_unmapped(run: _Run, unmapped: Sequence[str]) -> NoReturn:
+    columns = run.columns or ()
+    options = [f"--map {name}={nearest_name(name, columns) or 'COLUMN'}" for name in unmapped]
+    several = len(unmapped) > 1
+    raise MappingError(
+        f"mapping: variable{'s' if several else ''} {name_list(unmapped)} "
+        f"{'are' if several else 'is'} required but unmapped in {run.evaluator.name} "
+        f"(columns: {name_list(columns)}); map a field ({' '.join(options[:_MAX_OPTIONS])}) "
+        f"or give it a default"
+    )
+
+
+def _refuse_field(run: _Run, name: str, path: Path) -> NoReturn:
+    columns = run.columns or ()
+    first = str(path[0])
+    text = msgspec.json.encode(print_path(path)).decode()
+    raise MappingError(
+        f"mapping: variable {quote(name)}: there is no column {quote(first)}"
+        f"{did_you_mean(first, columns)} (columns: {name_list(columns)}); name one of them, "
+        f"or for the text itself write it in double quotes (--map '{name}={text}')"
+    )
+
+
+class Assignment(msgspec.Struct, frozen=True):
+    """One `--map` or `--param` option."""
+
+    option: Literal["--map", "--param"]
+    #: The evaluator it is for; None: every one that has such a variable or param.
+    evaluator: str | None
+    #: The variable or param.
+    name: str
+    #: The field, constant or value as written.
+    value: str
+
+
+def parse_map_option(text: str, evaluators: Collection[str]) -> Assignment:
+    """Read `[EVALUATOR.]VARIABLE=FIELD`.
+
+    Raises:
+        MappingError: The caller's: it has another form, or names no evaluator of this run.
+    """
+    return _parse_option("--map", text, evaluators)
+
+
+def parse_param_option(text: str, evaluators: Collection[str]) -> Assignment:
+    """Read `[EVALUATOR.]KEY=VALUE`.
+
+    Raises:
+        ParamError: The caller's: it has another form, or names no evaluator of this run.
+    """
+    return _parse_option("--param", text, evaluators)
+
+
+def share_assignments(
+    assignments: Iterable[Assignment], evaluators: Sequence[Evaluator]
+) -> dict[str, dict[str, JsonValue]]:
+    """Return, by evaluator name, what is assigned to each variable, or to each config param.
+
+    One without an evaluator's name goes to all that have such a variable or param; one with a name
+    goes before it.
+
+    Args:
+        assignments: Options of one kind.
+        evaluators: All evaluators of the run.
+
+    Raises:
+        MappingError, ParamError: The caller's: no evaluator has it, or it is given twice.
+    """
+    general: dict[str, dict[str, JsonValue]] = {e.name: {} for e in evaluators}
+    special: dict[str, dict[str, JsonValue]] = {e.name: {} for e in evaluators}
+    for assignment in assignments:
+        if assignment.evaluator is not None:
+            _put(special[assignment.evaluator], assignment)
+            continue
+        owners = [e for e in evaluators if assignment.name in _names(e, assignment.option)]
+        if not owners:
+            known = [name for e in evaluators for name in _names(e, assignment.option)]
+            what = "variable" if assignment.option == "--map" else "config param"
+            raise _error(assignment.option)(
+                f"{assignment.option}: no evaluator has a {what} {quote(assignment.name)}"
+                f"{did_you_mean(assignment.name, known)}; there are: {name_list(dict.fromkeys(known))}"
+            )
+        for evaluator in owners:
+            _put(general[evaluator.name], assignment)
+    return {name: {**general[name], **special[name]} for name in general}
+
+
+def _put(place: dict[str, JsonValue], assignment: Assignment) -> None:
+    if assignment.name in place:
+        raise _error(assignment.option)(
+            f"{assignment.option}: {quote(assignment.name)} is given twice; remove one"
+        )
+    place[assignment.name] = assignment.value
+
+
+def _names(evaluator: Evaluator, option: str) -> list[str]:
+    if option == "--param":
+        return [param.key for param in evaluator.params]
+    return [variable.name for variable in evaluator.variables]
+
+
+def _error(option: str) -> type[MappingError | ParamError]:
+    return MappingError if option == "--map" else ParamError
+
+
+def _parse_option(
+    option: Literal["--map", "--param"], text: str, evaluators: Collection[str]
+) -> Assignment:
+    target, equals, value = text.partition("=")
+    evaluator, dot, name = target.strip().rpartition(".")
+    if not equals or not name.isidentifier():
+        form = "VARIABLE=FIELD" if option == "--map" else "KEY=VALUE"
+        raise _error(option)(f"{option}: {quote(text)} is no [EVALUATOR.]{form}; write it so")
+    if dot and evaluator not in evaluators:
+        near = did_you_mean(evaluator, evaluators)
+        raise _error(option)(
+            f"{option}: there is no evaluator {quote(evaluator)}{near}; "
+            f"there are: {name_list(evaluators)}"
+        )
+    return Assignment(option, evaluator if dot else None, name, value)

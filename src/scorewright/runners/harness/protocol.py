@@ -1,0 +1,76 @@
+"""Frames and messages between host and harness. protocol.md is the same in words.
+
+A frame is one kind byte, the body's length as 32 bits little-endian, and the body. The host trusts nothing
+that comes back: lengths are capped, messages are decoded into typed structs, counts are checked.
+"""
+
+from __future__ import annotations
+
+import struct
+
+import msgspec
+
+from scorewright.domain.binding import Plan
+from scorewright.domain.convention import Convention
+from scorewright.domain.result import Failed
+
+VERSION = 1
+
+#: Host to harness.
+LOAD, BATCH = b"L", b"B"
+#: Harness to host.
+HELLO, LOADED, RESULTS, RETIRE = b"H", b"l", b"r", b"x"
+
+HEADER = struct.Struct("<cI")
+#: 256 results at their largest (domain.returned bounds one to 256 KiB of text, prints to 8 KB) with room.
+MAX_REPLY_BYTES = 96 << 20
+
+#: Words of the shared progress page: number of the item begun, counted over the worker's life, and phase.
+ITEM_WORD, PHASE_WORD = 0, 1
+PHASE_IDLE, PHASE_LOAD, PHASE_AUTHOR, PHASE_ENCODE = 0, 1, 2, 3
+PAGE_BYTES = 4096
+
+#: Descriptors of a worker: its socket, and the progress page until it is mapped.
+SOCKET_FD, PAGE_FD = 3, 4
+
+
+class Hello(msgspec.Struct, frozen=True):
+    """The first message of a worker: what stands between it and the machine."""
+
+    #: Layer name to "on", a value such as a version, or "off: why".
+    layers: dict[str, str]
+    engine: str
+    version: int = VERSION
+
+
+class Load(msgspec.Struct, frozen=True, kw_only=True):
+    """All a worker needs to know of one evaluator in one run."""
+
+    source: str
+    #: Shown in messages and tracebacks.
+    filename: str
+    convention: Convention
+    plan: Plan
+    score_range: tuple[float, float] | None
+    threshold: float | None
+    #: What stands still in here: seconds since 1970, UTC; None leaves the clock alone (`local`).
+    clock_s: float | None
+    #: Start of every random stream, with the item's id.
+    seed: str
+    #: Whether the source names random, uuid or secrets: only then is each item seeded (9 µs).
+    uses_entropy: bool
+    timeout_s: float
+    max_output_bytes: int
+
+
+class Loaded(msgspec.Struct, frozen=True):
+    """The answer to `Load`: None, or why no item can be judged."""
+
+    failure: Failed | None
+
+
+class Batch(msgspec.Struct, frozen=True, array_like=True):
+    """Items to judge, as the JSON bytes they are stored in."""
+
+    item_ids: list[str]
+    items: list[bytes]

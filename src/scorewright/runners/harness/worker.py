@@ -1,0 +1,229 @@
+"""The loop of a worker: load one evaluator, answer batches, end after anything odd."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import sys
+import time
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import msgspec
+
+from scorewright.domain.binding import FieldAbsentError, compile_binder
+from scorewright.domain.result import Failed, FailureCode, ItemOutcome, Outcome
+from scorewright.domain.returned import Reading, make_interpreter
+from scorewright.runners.harness import protocol
+from scorewright.runners.harness.author_module import AuthorModule
+from scorewright.runners.harness.failure import TimeLimitError, describe
+from scorewright.runners.harness.prints import Capture
+from scorewright.runners.harness.watchdog import Watchdog
+
+#: Results are sent when they fill this many bytes or are this old, so that a kill loses little work.
+_FLUSH_BYTES = 256 << 10
+_FLUSH_AFTER_NS = 50_000_000
+_EMPTY_ARRAY_32 = b"\xdd\x00\x00\x00\x00"
+#: The exit status of a harness that met an error of its own.
+HARNESS_BROKE = 70
+
+
+class Wire:
+    """Frames over one descriptor, with plain read and write: all that the filter leaves."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._read = os.read
+        self._write = os.write
+
+    def receive(self) -> tuple[bytes, bytes]:
+        """Return the next frame's kind and body; ends the process when the host is gone."""
+        kind, length = protocol.HEADER.unpack(self._exactly(protocol.HEADER.size))
+        return kind, self._exactly(length)
+
+    def send(self, kind: bytes, body: bytes | bytearray) -> None:
+        """Send one frame."""
+        rest = memoryview(protocol.HEADER.pack(kind, len(body)) + body)
+        while rest:
+            rest = rest[self._write(self._descriptor, rest) :]
+
+    def _exactly(self, length: int) -> bytes:
+        part = self._read(self._descriptor, length)
+        if len(part) == length:
+            return part
+        whole = bytearray(part)
+        while len(whole) < length:
+            part = self._read(self._descriptor, length - len(whole))
+            if not part:
+                os._exit(0)
+            whole += part
+        return bytes(whole)
+
+
+class Worker:
+    """One evaluator in one run."""
+
+    def __init__(self, wire: Wire, page: memoryview, load: protocol.Load, *, jailed: bool) -> None:
+        self._wire = wire
+        self._page = page
+        self._load = load
+        self._jailed = jailed
+        self._clock_ns = time.perf_counter_ns
+        self._stdout, self._stderr = sys.stdout, sys.stderr
+        self._capture = Capture(load.max_output_bytes)
+        sys.stdout = sys.stderr = self._capture
+        self._watchdog = Watchdog(page, load.timeout_s, load.filename)
+        self._bind = compile_binder(load.plan)
+        self._interpret = make_interpreter(
+            Reading(
+                convention=load.convention,
+                score_range=load.score_range,
+                threshold=load.threshold,
+            )
+        )
+        self._fresh: Callable[[], Callable[..., Any]]
+        self._count = 0
+
+    def load(self, evaluate: Callable[..., Any] | None = None) -> Failed | None:
+        """Stop the clock, compile the source and run its module level once.
+
+        Args:
+            evaluate: A function to call instead of a source's (`local` runner only).
+        """
+        if self._load.clock_s is not None:
+            from scorewright.runners.harness import determinism
+
+            determinism.freeze_clock(self._load.clock_s)
+            self._restart_entropy = determinism.seed_entropy()
+            self._restart_entropy(self._load.seed)
+        self._page[protocol.PHASE_WORD] = protocol.PHASE_LOAD
+        self._watchdog.start()
+        self._watchdog.active = True
+        failure: Failed | None = None
+        try:
+            if evaluate is None:
+                self._fresh = AuthorModule(self._load.source, self._load.filename).fresh
+                evaluate = self._fresh()
+            else:
+                self._fresh = lambda: evaluate
+            self._watchdog.active = False
+        except TimeLimitError:
+            self._watchdog.active = False
+            failure = self._timed_out()
+        except BaseException as error:  # noqa: BLE001 - the wall between the author's code and ours
+            self._watchdog.active = False
+            failure = self._describe(error)
+        self._watchdog.stop()
+        if failure is None and inspect.iscoroutinefunction(evaluate):
+            self._await_results()
+        self._capture.take()
+        return failure
+
+    def _await_results(self) -> None:
+        from scorewright.runners.harness.event_loop import finish
+
+        interpret = self._interpret
+        self._interpret = lambda value: interpret(finish(value))
+
+    def run_batch(self, batch: protocol.Batch) -> bool:
+        """Judge each item and send the results; False when this worker must end now."""
+        page, clock_ns, watchdog, capture = self._page, self._clock_ns, self._watchdog, self._capture
+        judge = self._judge
+        encoder = msgspec.msgpack.Encoder()
+        buffer = bytearray(_EMPTY_ARRAY_32)
+        pending, flushed_ns = 0, clock_ns()
+        watchdog.start()
+        for item_id, raw in zip(batch.item_ids, batch.items, strict=True):
+            self._count += 1
+            page[protocol.ITEM_WORD] = self._count
+            page[protocol.PHASE_WORD] = protocol.PHASE_AUTHOR
+            began_ns = clock_ns()
+            outcome, sound = judge(item_id, raw)
+            ended_ns = clock_ns()
+            output = capture.take() if capture.written else ""
+            if sys.stdout is not capture or sys.stderr is not capture:
+                sys.stdout = sys.stderr = capture
+            page[protocol.PHASE_WORD] = protocol.PHASE_ENCODE
+            encoder.encode_into(
+                ItemOutcome(outcome, output, (ended_ns - began_ns) // 1000), buffer, -1
+            )
+            pending += 1
+            if not sound:
+                break
+            if len(buffer) > _FLUSH_BYTES or ended_ns - flushed_ns > _FLUSH_AFTER_NS:
+                self._send_results(buffer, pending)
+                buffer, pending, flushed_ns = bytearray(_EMPTY_ARRAY_32), 0, clock_ns()
+        watchdog.stop()
+        page[protocol.PHASE_WORD] = protocol.PHASE_IDLE
+        if pending:
+            self._send_results(buffer, pending)
+        return sound
+
+    def _send_results(self, buffer: bytearray, count: int) -> None:
+        buffer[1:5] = count.to_bytes(4, "big")
+        self._wire.send(protocol.RESULTS, buffer)
+
+    def _judge(self, item_id: str, raw: bytes) -> tuple[Outcome, bool]:
+        """Return one item's outcome, and whether the process is as sound as before."""
+        watchdog = self._watchdog
+        watchdog.active = True
+        try:
+            arguments, named = self._bind(raw)
+            if self._load.uses_entropy:
+                self._restart_entropy(f"{self._load.seed}/{item_id}")
+            outcome = self._interpret(self._fresh()(*arguments, **named))
+        except FieldAbsentError as error:
+            watchdog.active = False
+            return Failed(FailureCode.MAPPING_ERROR, str(error)), True
+        except TimeLimitError:
+            watchdog.active = False
+            return self._timed_out(), False
+        except BaseException as error:  # noqa: BLE001 - the wall between the author's code and ours
+            watchdog.active = False
+            return self._describe(error), not isinstance(error, (MemoryError, RecursionError))
+        watchdog.active = False
+        return outcome, True
+
+    def _timed_out(self) -> Failed:
+        return time_limit_failure(self._load.timeout_s, self._watchdog.line)
+
+    def _describe(self, error: BaseException) -> Failed:
+        load = self._load
+        return describe(error, filename=load.filename, source=load.source, jailed=self._jailed)
+
+
+def time_limit_failure(timeout_s: float, line: int | None) -> Failed:
+    """Return the failure of an item that did not end in time."""
+    return Failed(
+        FailureCode.TIMEOUT,
+        f"no result within {timeout_s:g} s; make the code faster or raise --timeout-s",
+        line=line,
+    )
+
+
+def serve(
+    descriptor: int,
+    page: memoryview,
+    hello: protocol.Hello,
+    *,
+    jailed: bool,
+    evaluate: Callable[..., Any] | None = None,
+) -> NoReturn:
+    """Run a worker's whole life on one descriptor and end the process."""
+    wire = Wire(descriptor)
+    wire.send(protocol.HELLO, msgspec.json.encode(hello))
+    try:
+        _, body = wire.receive()
+        load = msgspec.json.decode(body, type=protocol.Load)
+        worker = Worker(wire, page, load, jailed=jailed)
+        failure = worker.load(evaluate)
+        wire.send(protocol.LOADED, msgspec.msgpack.encode(protocol.Loaded(failure)))
+        decoder = msgspec.msgpack.Decoder(protocol.Batch)
+        while failure is None:
+            _, body = wire.receive()
+            if not worker.run_batch(decoder.decode(body)):
+                wire.send(protocol.RETIRE, b"")
+                break
+    except BaseException:  # noqa: BLE001 - nothing of ours may unwind into the zygote
+        os._exit(HARNESS_BROKE)
+    os._exit(0)

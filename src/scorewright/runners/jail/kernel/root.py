@@ -1,0 +1,33 @@
+"""An empty, read-only root: no path of the host exists any more, /proc included."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+
+from scorewright.runners.jail.kernel.libc import LIBC, check
+from scorewright.runners.jail.kernel.syscalls import number
+
+_MS_RDONLY, _MS_NOSUID, _MS_NODEV, _MS_NOEXEC = 1, 2, 4, 8
+_MS_REMOUNT, _MS_REC, _MS_PRIVATE = 0x20, 0x4000, 0x40000
+_MNT_DETACH = 2
+_NOTHING_USABLE = _MS_NOSUID | _MS_NODEV | _MS_NOEXEC
+
+
+def _mount(source: bytes | None, target: bytes, kind: bytes | None, flags: int, data: bytes | None) -> None:
+    done = LIBC.mount(source, target, kind, ctypes.c_ulong(flags), data)
+    check(done, f"mount {target.decode()}")
+
+
+def enter_empty_root() -> None:
+    """Replace `/` by a tmpfs of one page and two inodes, then make it read-only.
+
+    Needs a mount namespace of its own. The old root is detached, so that nothing refers to it.
+    """
+    _mount(None, b"/", None, _MS_REC | _MS_PRIVATE, None)
+    _mount(b"none", b"/tmp", b"tmpfs", _NOTHING_USABLE, b"size=4k,nr_inodes=2,mode=555")
+    os.chdir("/tmp")
+    check(LIBC.syscall(ctypes.c_long(number("pivot_root")), b".", b"."), "pivot_root")
+    check(LIBC.umount2(b".", ctypes.c_int(_MNT_DETACH)), "umount")
+    os.chdir("/")
+    _mount(None, b"/", None, _MS_REMOUNT | _MS_RDONLY | _NOTHING_USABLE, None)

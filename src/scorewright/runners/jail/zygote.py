@@ -1,0 +1,170 @@
+"""The zygote: loads what workers need once, takes the shared layers, and forks a worker per request.
+
+Started by `supervisor.py` as `python -s -P -S -c …` with an explicit environment and one SOCK_SEQPACKET
+descriptor. Not with -I or -E: those ignore PYTHONHASHSEED, and set order would differ from run to run.
+
+A request is JSON with two descriptors (the worker's socket and progress page); the answer carries the child's
+pidfd, so that killing it cannot hit a process that took over its number.
+"""
+
+from __future__ import annotations
+
+import array
+import contextlib
+import gc
+import mmap
+import os
+import random  # noqa: F401 - seeds itself from the kernel on import, which the lock refuses
+import signal
+import socket
+import sys
+import uuid  # noqa: F401 - as random
+from typing import NoReturn
+
+import msgspec
+
+from scorewright import authoring
+from scorewright.runners.harness import (
+    determinism,  # noqa: F401 - loaded once, here, since a worker could not
+    protocol,
+    worker,
+)
+from scorewright.runners.harness.stdlib_image import (
+    StdlibImage,
+    read_time_zones,
+    serve_time_zones,
+)
+from scorewright.runners.jail.kernel import privileges, seccomp
+from scorewright.runners.jail.messages import Config, Exited, Forked, Ready, Request
+from scorewright.runners.jail.layers import (
+    MANDATORY,
+    Layers,
+    enter_worker_layers,
+    enter_zygote_layers,
+    missing,
+)
+
+#: Processor time of a worker's life: the last ring, for a worker that lost both host and zygote.
+_CPU_S = 24 * 3600
+_CONTROL_BYTES = 65536
+#: Loaded for our own use; the author's code has the standard library and `scorewright.authoring`.
+#: (time-machine stays: its C part looks it up by name at every call.)
+_FOREIGN = {"msgspec", "typing_extensions", "tzdata"}
+ENGINE = f"{sys.implementation.name} {'.'.join(map(str, sys.version_info[:3]))}"
+#: Descriptors above the worker's own two that a fork may have inherited.
+_INHERITED_FDS = range(protocol.PAGE_FD + 1, 256)
+#: The exit status of a worker that lacks a mandatory layer.
+_REFUSED = 71
+
+
+def main(control: int, config_text: str) -> NoReturn:
+    """Prepare, enter the layers, and serve requests until the host closes its end."""
+    config = msgspec.json.decode(config_text, type=Config)
+    os.set_inheritable(control, False)
+    _load_library()
+    own_bytes = _address_space_bytes()  # asked while /proc is still there
+    layers = Layers(config.omitted)
+    if enter_zygote_layers(layers):
+        _become_first_process(control)
+    gc.collect()
+    gc.freeze()
+    _serve(socket.socket(fileno=control), layers, own_bytes)
+    sys.exit(0)
+
+
+def _load_library() -> None:
+    """Make the whole standard library importable without files, and nothing else."""
+    image = StdlibImage()
+    image.map_extensions()
+    serve_time_zones(read_time_zones())
+    for name in [n for n in sys.modules if n.split(".")[0] in _FOREIGN]:
+        del sys.modules[name]
+    sys.modules["amp_evaluation"] = authoring  # what authors coming from there import
+    sys.meta_path[:] = [f for f in sys.meta_path if getattr(f, "__name__", "") != "PathFinder"]
+    sys.meta_path.append(image)
+    sys.path.clear()
+
+
+def _address_space_bytes() -> int:
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def _become_first_process(control: int) -> None:
+    """Go on as process 1 of the new namespace: when it ends, the kernel ends all of it."""
+    child = os.fork()
+    if child:
+        os.close(control)
+        os.waitpid(child, 0)
+        os._exit(0)
+    privileges.die_with_parent()
+
+
+def _serve(control: socket.socket, layers: Layers, own_bytes: int) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the host to act on
+    signal.signal(signal.SIGCHLD, lambda *_: _report_exits(control))
+    program = seccomp.assemble()
+    control.send(msgspec.json.encode(Ready(layers.report)))
+    while True:
+        try:
+            message, ancillary, *_ = control.recvmsg(_CONTROL_BYTES, socket.CMSG_SPACE(64))
+        except OSError:
+            return
+        if not message:
+            return
+        request = msgspec.json.decode(message, type=Request)
+        descriptors = _descriptors(ancillary)
+        pid = os.fork()
+        if pid == 0:
+            memory_bytes = (request.memory_mb << 20) + own_bytes
+            _run_worker(control, descriptors, layers, program, memory_bytes)
+        pidfd = os.pidfd_open(pid)
+        for descriptor in descriptors:
+            os.close(descriptor)
+        rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [pidfd]))]
+        control.sendmsg([msgspec.json.encode(Forked(pid))], rights)
+        os.close(pidfd)
+
+
+def _descriptors(ancillary: list[tuple[int, int, bytes]]) -> list[int]:
+    found = array.array("i")
+    for _, _, data in ancillary:
+        found.frombytes(data[: len(data) - len(data) % found.itemsize])
+    return found.tolist()
+
+
+def _report_exits(control: socket.socket) -> None:
+    while True:
+        try:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return
+        if not pid:
+            return
+        with contextlib.suppress(OSError):  # a host that does not listen needs no answer
+            control.send(msgspec.json.encode(Exited(pid, status)), socket.MSG_DONTWAIT)
+
+
+def _run_worker(
+    control: socket.socket, descriptors: list[int], zygote: Layers, program: bytes, memory_bytes: int
+) -> NoReturn:
+    """Become a worker: take its layers, and only then read what the author wrote."""
+    try:
+        for number in (signal.SIGCHLD, signal.SIGINT):
+            signal.signal(number, signal.SIG_DFL)
+        control.detach()
+        stream, page_file = descriptors
+        os.dup2(stream, protocol.SOCKET_FD)
+        os.dup2(page_file, protocol.PAGE_FD)
+        os.closerange(_INHERITED_FDS.start, _INHERITED_FDS.stop)
+        page = memoryview(mmap.mmap(protocol.PAGE_FD, protocol.PAGE_BYTES)).cast("Q")
+        os.close(protocol.PAGE_FD)
+        layers = Layers(zygote.omitted, zygote.report)
+        enter_worker_layers(layers, program=program, memory_bytes=memory_bytes, cpu_s=_CPU_S)
+        hello = protocol.Hello(layers=layers.report, engine=ENGINE)
+        if missing(layers.report, MANDATORY - zygote.omitted):
+            worker.Wire(protocol.SOCKET_FD).send(protocol.HELLO, msgspec.json.encode(hello))
+            os._exit(_REFUSED)
+        worker.serve(protocol.SOCKET_FD, page, hello, jailed=True)
+    finally:  # whatever happened, a fork never returns into the zygote's loop
+        os._exit(worker.HARNESS_BROKE)

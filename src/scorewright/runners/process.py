@@ -1,0 +1,178 @@
+"""The host's end of one worker: frames over a non-blocking socket, a page to look at, a way to kill."""
+
+from __future__ import annotations
+
+import contextlib
+import mmap
+import os
+import select
+import signal
+import socket
+import time
+from collections import deque
+from collections.abc import Callable
+
+from scorewright.runners.harness import protocol
+
+_READ_BYTES = 1 << 18
+#: Bytes the kernel should buffer each way, so that two batches rarely wait for the other side.
+_BUFFER_BYTES = 1 << 20
+
+
+CLOSED = "closed its connection"
+
+
+class WorkerLostError(Exception):
+    """The worker's end of the socket is closed, or it sent what no worker sends.
+
+    Caught in `session`: it is an author's failure, or a reason to start another worker.
+    """
+
+
+class Channel:
+    """A socket pair and a shared page, made by the host; the far ends go to a new worker."""
+
+    def __init__(self) -> None:
+        self.near, self.far = socket.socketpair()
+        for end in (self.near, self.far):
+            end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _BUFFER_BYTES)
+        self.page_fd = os.memfd_create("scorewright-progress", os.MFD_CLOEXEC)
+        os.ftruncate(self.page_fd, protocol.PAGE_BYTES)
+        self.page = mmap.mmap(self.page_fd, protocol.PAGE_BYTES)
+
+    def close_far_ends(self) -> None:
+        """Let go of what only the worker should hold, so that its end shows as a closed socket."""
+        self.far.close()
+        os.close(self.page_fd)
+
+
+class WorkerProcess:
+    """One worker as the host sees it.
+
+    Args:
+        channel: Its far ends have been handed over and closed.
+        pidfd: Owned from now on.
+        exit_status: Waits (bounded) for the process's end and returns its status as waitpid gives it,
+            or None when it could not be learnt.
+    """
+
+    def __init__(self, channel: Channel, pidfd: int, exit_status: Callable[[], int | None]) -> None:
+        self._socket = channel.near
+        self._socket.setblocking(False)
+        self._mmap = channel.page
+        self._page = memoryview(channel.page).cast("Q")
+        self._pidfd = pidfd
+        self._exit_status = exit_status
+        self._incoming = bytearray()
+        self._outgoing: deque[memoryview] = deque()
+
+    def fileno(self) -> int:
+        """Return the socket's descriptor, for poll."""
+        return self._socket.fileno()
+
+    @property
+    def item_number(self) -> int:
+        """Number of the item begun, counted over the worker's life; as the worker claims."""
+        return self._page[protocol.ITEM_WORD]
+
+    @property
+    def phase(self) -> int:
+        """What the worker claims to be doing."""
+        return self._page[protocol.PHASE_WORD]
+
+    @property
+    def wants_to_write(self) -> bool:
+        """Whether frames wait for room in the socket."""
+        return bool(self._outgoing)
+
+    def send(self, kind: bytes, body: bytes) -> None:
+        """Queue a frame and write what fits."""
+        self._outgoing.append(memoryview(protocol.HEADER.pack(kind, len(body)) + body))
+        self.flush()
+
+    def flush(self) -> None:
+        """Write what fits of the queued frames. A closed socket shows when reading."""
+        try:
+            while self._outgoing:
+                view = self._outgoing[0]
+                sent = self._socket.send(view)
+                if sent == len(view):
+                    self._outgoing.popleft()
+                else:
+                    self._outgoing[0] = view[sent:]
+        except BlockingIOError:
+            pass
+        except OSError:
+            self._outgoing.clear()
+
+    def receive(self) -> list[tuple[bytes, bytes]]:
+        """Return the frames that have arrived whole, without waiting.
+
+        Raises:
+            WorkerLostError: The socket was closed with no frame left, or a frame breaks the rules.
+        """
+        closed = self._fill()
+        frames = self._parse()
+        if closed and not frames:
+            raise WorkerLostError(CLOSED)
+        return frames
+
+    def _fill(self) -> bool:
+        while True:
+            try:
+                part = self._socket.recv(_READ_BYTES)
+            except BlockingIOError:
+                return False
+            except OSError:
+                return True
+            if not part:
+                return True
+            self._incoming += part
+            if len(part) < _READ_BYTES:
+                return False
+
+    def _parse(self) -> list[tuple[bytes, bytes]]:
+        frames: list[tuple[bytes, bytes]] = []
+        buffer, at, size = self._incoming, 0, protocol.HEADER.size
+        while len(buffer) - at >= size:
+            kind, length = protocol.HEADER.unpack_from(buffer, at)
+            if length > protocol.MAX_REPLY_BYTES:
+                raise WorkerLostError(f"announced an answer of {length:,} bytes")
+            if len(buffer) - at - size < length:
+                break
+            frames.append((kind, bytes(memoryview(buffer)[at + size : at + size + length])))
+            at += size + length
+        if at:
+            del buffer[:at]
+        return frames
+
+    def wait_frame(self, timeout_s: float) -> tuple[bytes, bytes] | None:
+        """Wait for one frame; None when none came in time. For the hello only: nothing else may follow it.
+
+        Raises:
+            WorkerLostError: As for `receive`.
+        """
+        deadline = time.monotonic() + timeout_s
+        while (left := deadline - time.monotonic()) > 0:
+            if select.select([self._socket], [], [], left)[0] and (frames := self.receive()):
+                return frames[0]
+        return None
+
+    def kill(self) -> None:
+        """End the process now, whatever it does."""
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+
+    def end(self) -> int | None:
+        """Kill the process, wait for its end, let go of everything, and return its exit status."""
+        self.kill()
+        status = self._exit_status()
+        self._socket.close()
+        self._page.release()
+        self._mmap.close()
+        os.close(self._pidfd)
+        return status
+
+    def status_if_ended(self, timeout_s: float) -> bool:
+        """Whether the process ends by itself within `timeout_s`."""
+        return bool(select.select([self._pidfd], [], [], timeout_s)[0])

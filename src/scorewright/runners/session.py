@@ -1,0 +1,259 @@
+"""One evaluator's worker over time: batches in, outcomes out, whatever happens to the process.
+
+A session answers every item exactly once. Where a worker hangs, dies or breaks the protocol, the item it was
+at fails with the reason, a new worker takes over, and the items around it get their results.
+"""
+
+from __future__ import annotations
+
+import math
+import signal
+import time
+from collections import deque
+from collections.abc import Sequence
+
+import msgspec
+
+from scorewright.domain.result import Failed, FailureCode, ItemOutcome, Scored
+from scorewright.runners.base import Limits, Runner
+from scorewright.runners.harness import protocol
+from scorewright.runners.harness.worker import HARNESS_BROKE, time_limit_failure
+from scorewright.runners.process import CLOSED, WorkerLostError, WorkerProcess
+
+#: The host kills this long after the worker's own timer should have ended the item.
+_GRACE_S = 0.5
+#: A worker whose socket closed is given this long to end by itself, for its exit status.
+_LAST_GASP_S = 1.0
+#: Workers that may end between two items before the next item is blamed after all.
+_MAX_IDLE_LOSSES = 3
+
+
+
+def _refuse_extension(code: int, _data: memoryview) -> object:
+    raise msgspec.DecodeError(f"sent an extension type ({code})")
+
+
+_results_decoder = msgspec.msgpack.Decoder(list[ItemOutcome], ext_hook=_refuse_extension)
+_loaded_decoder = msgspec.msgpack.Decoder(protocol.Loaded)
+
+
+class _Pending:
+    """A batch that is not answered yet."""
+
+    __slots__ = ("batch_number", "item_ids", "items", "open", "outcomes")
+
+    def __init__(self, batch_number: int, item_ids: Sequence[str], items: Sequence[bytes]) -> None:
+        self.batch_number = batch_number
+        self.item_ids = item_ids
+        self.items = items
+        self.outcomes: list[ItemOutcome | None] = [None] * len(items)
+        #: Positions without an outcome, in order.
+        self.open = deque(range(len(items)))
+
+
+class Session:
+    """Sends batches of one evaluator to a worker of its own.
+
+    Args:
+        runner: Where workers come from.
+        load: What each new worker is told first.
+        limits: Its bounds; `load` carries the ones that the worker itself watches.
+    """
+
+    def __init__(self, runner: Runner, load: protocol.Load, limits: Limits) -> None:
+        self._runner = runner
+        self._load = msgspec.json.encode(load)
+        self._limits = limits
+        self._worker: WorkerProcess | None = None
+        self._pending: deque[_Pending] = deque()
+        self._load_failure: Failed | None = None
+        self._is_loaded = False
+        #: Outcomes received from the present worker.
+        self._answered = 0
+        self._last_item = -1
+        self._moved_at_s = 0.0
+        self._idle_losses = 0
+
+    @property
+    def batches_in_flight(self) -> int:
+        """How many batches wait for an answer."""
+        return len(self._pending)
+
+    @property
+    def worker(self) -> WorkerProcess | None:
+        """The present worker, for poll."""
+        return self._worker
+
+    def start(self) -> None:
+        """Get a worker and have it load the evaluator."""
+        self._worker = self._runner.spawn(self._limits)
+        self._is_loaded = False
+        self._answered = 0
+        self._last_item = -1
+        self._moved_at_s = time.monotonic()
+        self._worker.send(protocol.LOAD, self._load)
+        for batch in self._pending:
+            self._send(batch)
+
+    def submit(
+        self, batch_number: int, item_ids: Sequence[str], items: Sequence[bytes]
+    ) -> list[tuple[int, list[ItemOutcome]]]:
+        """Take a batch; returns finished batches: this one, when the evaluator cannot even be loaded."""
+        batch = _Pending(batch_number, item_ids, items)
+        if not self._pending:
+            self._moved_at_s = time.monotonic()
+        self._pending.append(batch)
+        if self._load_failure is None:
+            if self._worker is None:
+                self.start()
+            else:
+                self._send(batch)
+        return self._finished()
+
+    def receive(self) -> list[tuple[int, list[ItemOutcome]]]:
+        """Read what the worker sent; returns the batches that are finished by it, oldest first."""
+        assert self._worker is not None  # noqa: S101 - polled because there is one
+        try:
+            for kind, body in self._worker.receive():
+                self._take(kind, body)
+        except (WorkerLostError, msgspec.DecodeError) as error:
+            self._lose(str(error))
+        return self._finished()
+
+    def check_time(self, now_s: float) -> list[tuple[int, list[ItemOutcome]]]:
+        """Kill a worker that stayed on one item (or on loading) for too long: the second time ring."""
+        worker = self._worker
+        if worker is None or (self._is_loaded and not self._pending):
+            return []
+        item = worker.item_number if self._is_loaded else 0
+        if item != self._last_item:
+            self._last_item = item
+            self._moved_at_s = now_s
+        elif now_s - self._moved_at_s > self._limits.timeout_s + _GRACE_S:
+            self._lose(None)
+        return self._finished()
+
+    def close(self) -> None:
+        """End the worker."""
+        if self._worker is not None:
+            self._worker.end()
+            self._worker = None
+
+    def _send(self, batch: _Pending) -> None:
+        assert self._worker is not None  # noqa: S101 - callers checked
+        ids = [batch.item_ids[at] for at in batch.open]
+        items = [batch.items[at] for at in batch.open]
+        self._worker.send(protocol.BATCH, msgspec.msgpack.encode(protocol.Batch(ids, items)))
+
+    def _take(self, kind: bytes, body: bytes) -> None:
+        if kind == protocol.RESULTS:
+            for outcome in _results_decoder.decode(body):
+                self._answer(_checked(outcome))
+            return
+        if kind == protocol.LOADED and not self._is_loaded:
+            self._is_loaded = True
+            self._moved_at_s = time.monotonic()
+            self._load_failure = _loaded_decoder.decode(body).failure
+            if self._load_failure is not None:
+                self._fail_all()
+            return
+        if kind == protocol.RETIRE:
+            self.close()
+            if any(batch.open for batch in self._pending):
+                self.start()
+            return
+        raise WorkerLostError(f"sent a frame of unknown kind {kind!r}")
+
+    def _answer(self, outcome: ItemOutcome) -> None:
+        for batch in self._pending:
+            if batch.open:
+                batch.outcomes[batch.open.popleft()] = outcome
+                self._answered += 1
+                return
+        raise WorkerLostError("sent more results than it was given items")
+
+    def _lose(self, reason: str | None) -> None:
+        """The worker is gone, or must go: fail the item it was at and let another one go on.
+
+        Args:
+            reason: What it did; None when it is killed for its time.
+        """
+        worker = self._worker
+        assert worker is not None  # noqa: S101 - callers checked
+        phase, item_number = worker.phase, worker.item_number
+        if reason == CLOSED:
+            worker.status_if_ended(_LAST_GASP_S)
+        status = worker.end()
+        self._worker = None
+        if reason is None:
+            failure = time_limit_failure(self._limits.timeout_s, None)
+        else:
+            failure = _describe_loss(reason, status, phase)
+        if not self._is_loaded:
+            self._load_failure = failure
+            self._fail_all()
+            return
+        if item_number <= self._answered and self._idle_losses < _MAX_IDLE_LOSSES:
+            self._idle_losses += 1  # it ended between two items: none of them is to blame
+        else:
+            self._blame(item_number - 1 - self._answered, failure)
+        if any(batch.open for batch in self._pending):
+            self.start()
+
+    def _blame(self, offset: int, failure: Failed) -> None:
+        """Give `failure` to the open item at `offset`; a claim outside the open ones hits the first."""
+        total = sum(len(batch.open) for batch in self._pending)
+        offset = offset if 0 <= offset < total else 0
+        for batch in self._pending:
+            if offset < len(batch.open):
+                at = batch.open[offset]
+                del batch.open[offset]
+                batch.outcomes[at] = ItemOutcome(failure)
+                return
+            offset -= len(batch.open)
+
+    def _fail_all(self) -> None:
+        self.close()
+        assert self._load_failure is not None  # noqa: S101 - callers set it
+        outcome = ItemOutcome(self._load_failure)
+        for batch in self._pending:
+            while batch.open:
+                batch.outcomes[batch.open.popleft()] = outcome
+
+    def _finished(self) -> list[tuple[int, list[ItemOutcome]]]:
+        if self._load_failure is not None:
+            self._fail_all()
+        finished: list[tuple[int, list[ItemOutcome]]] = []
+        while self._pending and not self._pending[0].open:
+            batch = self._pending.popleft()
+            finished.append((batch.batch_number, [o for o in batch.outcomes if o is not None]))
+        return finished
+
+
+def _checked(item: ItemOutcome) -> ItemOutcome:
+    """Refuse a score that no harness sends: types were checked by the decoder, finiteness was not."""
+    outcome = item.outcome
+    if isinstance(outcome, Scored) and outcome.score is not None and not math.isfinite(outcome.score):
+        raise WorkerLostError("sent a score that is no finite number")
+    return item
+
+
+def _describe_loss(reason: str, status: int | None, phase: int) -> Failed:
+    """Say what became of a worker, from its exit status."""
+    code = FailureCode.AUTHOR_ERROR
+    if phase == protocol.PHASE_ENCODE:
+        code, text = FailureCode.OUTPUT_LIMIT, "the result is too large to be sent; return less"
+    elif status is None or reason != CLOSED:
+        text = f"the code tampered with the sandbox's connection: the worker {reason}"
+    elif status == signal.SIGSYS:
+        text = "the code made a system call for which the sandbox ends the process (SIGSYS)"
+    elif status == signal.SIGKILL:
+        code, text = FailureCode.OUT_OF_MEMORY, "the process was killed, most likely for its memory"
+    elif status & 0x7F:
+        name = signal.Signals(status & 0x7F).name
+        text = f"the code crashed the interpreter ({name})"
+    elif status >> 8 == HARNESS_BROKE:
+        text = "the code damaged the interpreter it runs in, so that no result could be read"
+    else:
+        text = f"the code ended its process (exit code {status >> 8}) without returning a result"
+    return Failed(code, text)

@@ -1,0 +1,305 @@
+"""Evaluate a dataset: from evaluators and rows to records and summaries."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from scorewright.domain.aggregate import Summary
+from scorewright.domain.binding import Plan
+from scorewright.domain.convention import Level
+from scorewright.domain.errors import MappingError, UsageError
+from scorewright.domain.evaluator import Evaluator
+from scorewright.domain.json_value import JsonObject, JsonValue
+from scorewright.domain.mapping import plan_arguments
+from scorewright.domain.result import ItemOutcome
+from scorewright.domain.result_record import RecordMaker, ResultRecord, to_item_outcome
+from scorewright.engine.execute import Group, Item, Job, execute
+from scorewright.runners.base import Limits, Runner, RunnerReport
+from scorewright.runners.harness.protocol import Load
+from scorewright.sources.dataset import Dataset
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """An evaluator with what is set for it in one run."""
+
+    evaluator: Evaluator
+    #: Variable to field, path or constant, beside the definition's own mapping.
+    mapping: Mapping[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+    params: Mapping[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+    #: Another runner than the run's: for a function that cannot leave this process.
+    runner: Runner | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How a run is carried out; nothing here changes a result but `clock_s`."""
+
+    limits: Limits = field(default_factory=Limits)
+    #: Processes to use; None for one per core.
+    workers: int | None = None
+    #: Rows to evaluate; None for all.
+    limit: int | None = None
+    #: The frozen clock of the run, seconds since 1970 in UTC.
+    clock_s: float = field(default_factory=time.time)
+
+
+@dataclass(slots=True, kw_only=True)
+class Report:
+    """What came out of a run."""
+
+    tasks: Sequence[Task]
+    summaries: Sequence[Summary]
+    runners: list[RunnerReport | None]
+    clock_s: float
+    #: Rows that every evaluator has answered.
+    items: int = 0
+    #: Rows there were to evaluate.
+    total: int = 0
+    #: Results kept from an earlier run, and how many of them another version of the evaluator made.
+    kept: int = 0
+    kept_of_other_version: int = 0
+    duration_s: float = 0.0
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether no row was left out by a stop."""
+        return self.items == self.total
+
+    def document(self) -> JsonObject:
+        """Return the report as `run --format json` prints it."""
+        return {
+            "items": self.items,
+            "complete": self.is_complete,
+            "clock_s": self.clock_s,
+            "evaluators": [
+                {
+                    "name": task.evaluator.name,
+                    "version": task.evaluator.version,
+                    "digest": task.evaluator.digest,
+                    "convention": task.evaluator.convention.value,
+                    "language": task.evaluator.language,
+                    "level": task.evaluator.level.value,
+                    "runner": _runner_document(runner),
+                }
+                for task, runner in zip(self.tasks, self.runners, strict=True)
+            ],
+            "summary": [summary.document() for summary in self.summaries],
+            "kept": self.kept,
+            "kept_of_other_version": self.kept_of_other_version,
+            "duration_s": round(self.duration_s, 3),
+        }
+
+
+def _runner_document(report: RunnerReport | None) -> JsonValue:
+    if report is None:
+        return None
+    return {
+        "tier": report.tier,
+        "engine": report.engine,
+        "layers": list(report.layers),
+        "missing": list(report.missing),
+    }
+
+
+class Evaluation:
+    """One run over one dataset, planned when it is made.
+
+    Args:
+        dataset: The rows.
+        tasks: At least one; names are unique.
+        runner: Executes all tasks that bring none of their own. Closed by the caller.
+        settings: Limits and the like.
+        previous: Records of an earlier run over the same rows, in its order: scored and skipped ones are
+            kept, failed and missing ones are computed.
+
+    Raises:
+        MappingError, ParamError, UsageError: The caller's; nothing has run.
+    """
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        tasks: Sequence[Task],
+        *,
+        runner: Runner,
+        settings: Settings,
+        previous: Iterable[ResultRecord] = (),
+    ) -> None:
+        if not tasks:
+            raise UsageError("there is no evaluator to run")
+        _require_record_level(tasks)
+        self._dataset = dataset
+        self._tasks = tasks
+        self._settings = settings
+        self._runners = [task.runner or runner for task in tasks]
+        self._jobs = self._plan()
+        self._previous = _Previous(previous, [task.evaluator.name for task in tasks])
+        total = dataset.rows if settings.limit is None else min(settings.limit, dataset.rows)
+        self.report = Report(
+            tasks=tasks,
+            summaries=[
+                Summary(task.evaluator.name, score_range=task.evaluator.score_range) for task in tasks
+            ],
+            runners=[None] * len(tasks),
+            clock_s=settings.clock_s,
+            total=total,
+        )
+
+    def run(self, *, should_stop: Callable[[], bool] = lambda: False) -> Iterator[list[ResultRecord]]:
+        """Evaluate, and yield records in item order, evaluator by evaluator within an item.
+
+        `report` grows with each list taken and is whole when the iterator ends. After a stop the records
+        of the earlier run that were not reached follow unchanged.
+
+        Raises:
+            SandboxUnavailableError: Ours or the machine's; records yielded before stay valid.
+        """
+        began_s = time.monotonic()
+        workers = self._settings.workers or os.cpu_count() or 1
+        groups = execute(
+            self._items(),
+            self._jobs,
+            limits=self._settings.limits,
+            workers=workers,
+            should_stop=should_stop,
+        )
+        makers: list[RecordMaker] | None = None
+        for group in groups:
+            if makers is None:
+                makers = self._makers()
+            yield self._take(group, makers)
+            self.report.duration_s = time.monotonic() - began_s
+        if not self.report.is_complete:
+            yield from self._previous.rest()
+        self.report.duration_s = time.monotonic() - began_s
+
+    def _plan(self) -> list[Job]:
+        columns = [column.name for column in self._dataset.columns]
+        jobs: list[Job] = []
+        errors: list[str] = []
+        for task, runner in zip(self._tasks, self._runners, strict=True):
+            try:
+                plan = plan_arguments(
+                    task.evaluator, columns=columns, mapping=task.mapping, params=task.params
+                )
+            except MappingError as error:
+                errors.append(f"{task.evaluator.name}: {error}" if len(self._tasks) > 1 else str(error))
+            else:
+                jobs.append(Job(self._load(task.evaluator, plan, runner), runner))
+        if errors:
+            raise MappingError("\n".join(errors))
+        return jobs
+
+    def _load(self, evaluator: Evaluator, plan: Plan, runner: Runner) -> Load:
+        limits = self._settings.limits
+        return Load(
+            source=evaluator.source,
+            filename=evaluator.filename,
+            convention=evaluator.convention,
+            plan=plan,
+            score_range=evaluator.score_range,
+            threshold=evaluator.threshold,
+            clock_s=self._settings.clock_s if runner.jailed else None,
+            seed=evaluator.digest,
+            uses_entropy=evaluator.signature.names_entropy and runner.jailed,
+            timeout_s=limits.timeout_s,
+            max_output_bytes=limits.max_output_bytes,
+        )
+
+    def _items(self) -> Iterator[Item]:
+        limit = self._settings.limit
+        for number, data in enumerate(self._dataset.items(), 1):
+            if limit is not None and number > limit:
+                return
+            item_id = str(number)
+            yield Item(item_id, data, self._previous.known(item_id))
+
+    def _makers(self) -> list[RecordMaker]:
+        makers: list[RecordMaker] = []
+        for position, (task, runner) in enumerate(zip(self._tasks, self._runners, strict=True)):
+            evaluator = task.evaluator
+            stamp = runner.tier if runner.jailed else f"{runner.tier}: no sandbox"
+            makers.append(
+                RecordMaker(
+                    evaluator=evaluator.name,
+                    version=evaluator.version,
+                    digest=evaluator.digest,
+                    score_range=evaluator.score_range,
+                    runner=stamp,
+                )
+            )
+            self.report.runners[position] = runner.report()
+        return makers
+
+    def _take(self, group: Group, makers: list[RecordMaker]) -> list[ResultRecord]:
+        report = self.report
+        for summary, outcomes in zip(report.summaries, group.outcomes, strict=True):
+            summary.add_batch(group.first + 1, outcomes)
+        report.items += len(group.item_ids)
+        records: list[ResultRecord] = []
+        for at, item_id in enumerate(group.item_ids):
+            kept = self._previous.records(item_id)
+            for job, maker in enumerate(makers):
+                record = kept[job] if kept else None
+                if record is None:
+                    record = maker.make(item_id, group.outcomes[job][at])
+                else:
+                    report.kept += 1
+                    report.kept_of_other_version += (
+                        record.digest != self._tasks[job].evaluator.digest
+                    )
+                records.append(record)
+        return records
+
+
+class _Previous:
+    """Records of an earlier run, walked through alongside the items."""
+
+    def __init__(self, records: Iterable[ResultRecord], names: list[str]) -> None:
+        self._records = iter(records)
+        self._names = {name: at for at, name in enumerate(names)}
+        self._ahead: deque[ResultRecord] = deque()
+        #: Item id to kept records, one per job, for items that are under way.
+        self._kept: dict[str, list[ResultRecord | None]] = {}
+
+    def known(self, item_id: str) -> tuple[ItemOutcome | None, ...]:
+        """Return the outcomes to keep for an item; items are asked for in order."""
+        kept: list[ResultRecord | None] = [None] * len(self._names)
+        while (record := self._next()) is not None:
+            if record.item_id != item_id:
+                self._ahead.appendleft(record)
+                break
+            at = self._names.get(record.evaluator)
+            if at is not None and record.failure is None:
+                kept[at] = record
+        if not any(kept):
+            return ()
+        self._kept[item_id] = kept
+        return tuple(None if record is None else to_item_outcome(record) for record in kept)
+
+    def records(self, item_id: str) -> list[ResultRecord | None] | None:
+        """Return what `known` kept for an item, once."""
+        return self._kept.pop(item_id, None) if self._kept else None
+
+    def rest(self) -> Iterator[list[ResultRecord]]:
+        """Yield what was never reached."""
+        while (record := self._next()) is not None:
+            yield [record]
+
+    def _next(self) -> ResultRecord | None:
+        return self._ahead.popleft() if self._ahead else next(self._records, None)
+
+
+def _require_record_level(tasks: Sequence[Task]) -> None:
+    for task in tasks:
+        evaluator = task.evaluator
+        if evaluator.level in (Level.AGENT, Level.LLM):
+            raise UsageError(
+                f"{evaluator.name}: its level is {evaluator.level.value}, but dataset rows have no "
+                f"{evaluator.level.value} spans; use a Trace as first parameter, or wait for trace sources"
+            )
