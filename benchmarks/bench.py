@@ -133,7 +133,7 @@ def _bare(data: Path) -> Finished:
 
 def _run(data: Path, folder: Path, *, sample_tree: bool = False) -> Finished:
     out = folder / "results.jsonl"
-    options = ("--data", data, "--out", out, "--format", "json", "--no-cache")
+    options = ("--data", data, "--out", out, "--format", "json")
     return run_process([SCOREWRIGHT, "run", *EVALUATORS, *options], sample_tree=sample_tree)
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import msgspec
 
-from scorewright.domain.check import check_file
+from scorewright.domain.check import check_evaluator
+from scorewright.domain.convention import Convention
 from scorewright.domain.json_value import JsonObject
 
 
@@ -18,7 +19,8 @@ def check_command(paths: Sequence[Path], *, convention: str | None, as_json: boo
     Returns:
         0, or 1 when a file has errors.
     """
-    documents = [check_file(path, convention=convention) for path in paths]
+    chosen = Convention(convention) if convention else None
+    documents = [check_evaluator(path, convention=chosen) for path in paths]
     if as_json:
         sys.stdout.buffer.write(msgspec.json.encode(documents) + b"\n")
         sys.stdout.buffer.flush()

@@ -17,11 +17,14 @@ from scorewright.cli.gate import Gate, parse_gate
 from scorewright.cli.progress import Progress, open_progress
 from scorewright.cli.speech import say
 from scorewright.domain.errors import UsageError
-from scorewright.domain.evaluator import Evaluator, load_evaluators
-from scorewright.domain.mapping import parse_map_options, parse_param_options
+from scorewright.domain.convention import Convention
+from scorewright.domain.evaluator import Evaluator
+from scorewright.domain.mapping import parse_map_option, parse_param_option, share_assignments
 from scorewright.domain.result_record import ResultRecord
 from scorewright.runners.base import Limits, Runner
+from scorewright.runners.jail.launch import LaunchedZygote
 from scorewright.services.evaluation import Evaluation, Report, Settings, Task
+from scorewright.services.evaluators import load_evaluators
 from scorewright.services.runner_choice import choose_runner
 from scorewright.sources.dataset import Dataset, open_dataset
 from scorewright.storage.results_file import ResultsFile
@@ -34,7 +37,7 @@ _REQUIRE_VARIABLE = "SCOREWRIGHT_RUNNER_REQUIRE"
 class RunOptions:
     """The options of one call, as given."""
 
-    evaluators: list[str]
+    evaluators: list[Path]
     data: Path
     mapping: list[str]
     params: list[str]
@@ -51,16 +54,18 @@ class RunOptions:
     as_json: bool
 
 
-def run_command(options: RunOptions) -> int:
+def run_command(options: RunOptions, zygote: LaunchedZygote | None) -> int:
     """Run evaluators over a dataset and print what came out.
+
+    Args:
+        options: As given.
+        zygote: The jail's, booting already; None for another runner.
 
     Returns:
         The exit code: 0, 1 for a missed threshold, 130 after Ctrl-C.
     """
     required = frozenset(filter(None, os.environ.get(_REQUIRE_VARIABLE, "").split(",")))
-    runner = choose_runner(options.runner, required_layers=required)
-    # The sandbox starts while the data are read: each takes about a tenth of a second.
-    runner.start()
+    runner = choose_runner(options.runner, required_layers=required, launched=zygote)
     try:
         return _run(options, runner)
     finally:
@@ -68,7 +73,8 @@ def run_command(options: RunOptions) -> int:
 
 
 def _run(options: RunOptions, runner: Runner) -> int:
-    evaluators = load_evaluators(options.evaluators, convention=options.convention)
+    convention = Convention(options.convention) if options.convention else None
+    evaluators = load_evaluators(options.evaluators, convention=convention)
     names = [evaluator.name for evaluator in evaluators]
     gates = [parse_gate(text, names) for text in options.fail_under]
     tasks = _tasks(options, evaluators)
@@ -97,8 +103,11 @@ def _run(options: RunOptions, runner: Runner) -> int:
 
 
 def _tasks(options: RunOptions, evaluators: list[Evaluator]) -> list[Task]:
-    mappings = parse_map_options(options.mapping, evaluators)
-    params = parse_param_options(options.params, evaluators)
+    names = [evaluator.name for evaluator in evaluators]
+    maps = [parse_map_option(text, names) for text in options.mapping]
+    values = [parse_param_option(text, names) for text in options.params]
+    mappings = share_assignments(maps, evaluators)
+    params = share_assignments(values, evaluators)
     return [
         Task(evaluator=e, mapping=mappings.get(e.name, {}), params=params.get(e.name, {}))
         for e in evaluators

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -13,6 +13,9 @@ from scorewright.domain.json_value import JsonObject
 from scorewright.domain.param import ConfigParam
 from scorewright.domain.signature import Diagnostic
 from scorewright.domain.variable import Variable
+
+if TYPE_CHECKING:  # pathlib costs 4 ms, and is only named here
+    from pathlib import Path
 
 
 def check_evaluator(
@@ -39,18 +42,22 @@ def check_evaluator(
         return check_document(path, error.diagnostics)
     except CallerError as error:
         said = str(error).removeprefix(f"{path}: ")
-        return check_document(
-            path, (Diagnostic(severity="error", code=_code(error), message=said),)
-        )
+        problem = Diagnostic(severity="error", code=_code(error), message=said)
+        # What a definition that cannot be read would be written in is not known.
+        language = "python" if path.suffix.lower() == ".py" else None
+        return check_document(path, (problem,), language=language)
     return check_document(path, evaluator)
 
 
-def check_document(path: Path, found: Evaluator | tuple[Diagnostic, ...]) -> JsonObject:
+def check_document(
+    path: Path, found: Evaluator | tuple[Diagnostic, ...], *, language: str | None = "python"
+) -> JsonObject:
     """Return one entry of `check --format json`.
 
     Args:
         path: As the caller wrote it.
         found: The evaluator, or the diagnostics that keep it from being one.
+        language: What its source is written in, where that is known.
     """
     if isinstance(found, Evaluator):
         return {
@@ -63,7 +70,7 @@ def check_document(path: Path, found: Evaluator | tuple[Diagnostic, ...]) -> Jso
         }
     return {
         "path": str(path),
-        "language": "python",
+        "language": language,
         "convention": None,
         "variables": [],
         "params": [],

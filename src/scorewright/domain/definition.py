@@ -51,7 +51,7 @@ def parse_definition(text: str) -> Definition:
     """
     from scorewright.domain.yaml_document import load_yaml
 
-    document = {key: value for key, value in load_yaml(text).items() if value is not None}
+    document: JsonObject = {k: v for k, v in load_yaml(text).items() if v is not None}
     for key in document:
         if key not in _KEYS:
             near = did_you_mean(key, _KEYS)

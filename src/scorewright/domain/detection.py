@@ -58,8 +58,9 @@ def choose_convention(
         return detect(signature, declared=declared)
     needed = ITEM_PARAMETERS[wanted]
     first, rest = signature.parameters[: len(needed)], signature.parameters[len(needed) :]
-    fits = len(first) == len(needed) and all(p.kind != "keyword_only" for p in first)
+    fits = len(first) == len(needed)
     if wanted in _CLOSED:
+        fits = fits and all(p.kind != "keyword_only" for p in first)
         fits = fits and all(is_config(p, declared) or not p.required for p in rest)
     if fits:
         return wanted

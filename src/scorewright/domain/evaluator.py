@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -17,6 +17,9 @@ from scorewright.domain.score_range import settle_range, settle_threshold
 from scorewright.domain.signature import Diagnostic, Signature, parse_python
 from scorewright.domain.suggestion import did_you_mean, name_list, quote
 from scorewright.domain.variable import Roles, Variable, assign_roles
+
+if TYPE_CHECKING:  # pathlib costs 4 ms, and is only named here
+    from pathlib import Path
 
 MAX_FILE_BYTES = 1 << 20
 _SOURCE = ".py"
@@ -113,7 +116,7 @@ def read_text(path: Path) -> str:
         limit = f"{MAX_FILE_BYTES >> 20} MiB"
         raise EvaluatorError(f"{path}: larger than {limit}; move data out of it")
     try:
-        return raw.decode("utf-8-sig")
+        return raw.decode().removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         raise EvaluatorError(f"{path}:{line}: not UTF-8 text; save it as UTF-8") from None

@@ -28,10 +28,11 @@ def check_name(name: str) -> None:
 
 def slug(text: str) -> str:
     """Propose a name for a display name or a file's stem: lower case, with hyphens, always allowed."""
-    import unicodedata
+    if not text.isascii():
+        import unicodedata
 
-    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
-    name = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")
+        text = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
+    name = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
     if not name:
         return _UNNAMED
     if not name[0].isalpha():

@@ -136,7 +136,7 @@ class JsonCopy:
     def __init__(self) -> None:
         self._left = MAX_RESULT_BYTES
 
-    def value(self, value: Any, depth: int = 0) -> JsonValue:
+    def value(self, given: object, depth: int = 0) -> JsonValue:
         """Copy any value.
 
         Raises:
@@ -144,7 +144,8 @@ class JsonCopy:
             TooLargeError: The author's fault: it is too much.
         """
         self._spend(VALUE_BYTES)
-        kind: type[Any] = type(value)
+        kind = type(given)
+        value: Any = given
         if value is None or kind is bool or (kind is float and value - value == 0):
             return value
         base = kind if kind is str or kind is int else base_of(value)

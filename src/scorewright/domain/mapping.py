@@ -108,7 +108,7 @@ def _param_argument(run: _Run, parameter: Parameter, argument: Argument) -> Argu
     if parameter.name not in run.values:
         return None
     value = run.values[parameter.name]
-    if value == parameter.default and type(value) is type(parameter.default):
+    if value == parameter.default:
         return None
     return replace(argument, how="constant", value=value)
 
@@ -203,8 +203,8 @@ class Assignment(msgspec.Struct, frozen=True):
     evaluator: str | None
     #: The variable or param.
     name: str
-    #: The field, constant or value as written.
-    value: str
+    #: The field, constant or value; text from the command line is as written.
+    value: JsonValue
 
 
 def parse_map_option(text: str, evaluators: Collection[str]) -> Assignment:

@@ -1,4 +1,4 @@
-r"""Names and types of metrics: nested objects as dotted names, and back.
+r"""Names of metrics: nested objects as dotted names, and back.
 
 A literal dot in a key is written `\.` and a literal backslash `\\`, so that no two objects flatten to
 the same names: `unflatten(flatten(x)) == x` for every JSON object. Lists and empty objects are values.
@@ -9,12 +9,8 @@ Source: agenta seed, "Return value"; contracts §3.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Literal, TypeAlias
 
 from scorewright.domain.json_value import JsonObject, JsonValue
-
-ValueType: TypeAlias = Literal["number", "boolean", "string", "json"]
-MetricType: TypeAlias = ValueType | Literal["mixed"]
 
 
 def flatten(value: Mapping[str, JsonValue]) -> JsonObject:
@@ -26,9 +22,7 @@ def flatten(value: Mapping[str, JsonValue]) -> JsonObject:
     Returns:
         Dotted name to value, in the order of the object.
     """
-    if not any(
-        [isinstance(inner, dict) or "." in key or "\\" in key for key, inner in value.items()]
-    ):
+    if _is_flat(value):
         return dict(value)
     flat: JsonObject = {}
     open_objects: list[tuple[str, Iterator[tuple[str, JsonValue]]]] = [("", iter(value.items()))]
@@ -74,15 +68,11 @@ def unflatten(flat: Mapping[str, JsonValue]) -> JsonObject:
     return root
 
 
-def value_type(value: JsonValue) -> ValueType | None:
-    """Name the type of one metric value; None for null, which is of every type."""
-    if isinstance(value, bool):
-        return "boolean"
-    if isinstance(value, int | float):
-        return "number"
-    if isinstance(value, str):
-        return "string"
-    return None if value is None else "json"
+def _is_flat(value: Mapping[str, JsonValue]) -> bool:
+    for key, inner in value.items():
+        if isinstance(inner, dict) or "." in key or "\\" in key:
+            return False
+    return True
 
 
 def _escape(key: str) -> str:

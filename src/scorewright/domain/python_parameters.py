@@ -63,16 +63,12 @@ def read_parameters(
                 column=text.column(arg),
             )
         )
-        if kind == "positional_only" and default is not None:
-            problems.append(_left_at_its_default(arg, text))
     return tuple(parameters), problems
 
 
-def _problem(
-    arg: ast.arg, text: SourceText, code: str, message: str, *, severity: str = "error"
-) -> Diagnostic:
+def _problem(arg: ast.arg, text: SourceText, code: str, message: str) -> Diagnostic:
     return Diagnostic(
-        severity="error" if severity == "error" else "warning",
+        severity="error",
         code=code,
         message=message,
         line=arg.lineno,
@@ -82,14 +78,6 @@ def _problem(
 
 def _variable_arguments_text(stars: str, name: str) -> str:
     return f"evaluate takes {stars}{name}, which no field can be mapped to; name each parameter instead"
-
-
-def _left_at_its_default(arg: ast.arg, text: SourceText) -> Diagnostic:
-    """A positional-only argument cannot be left out before another one, so it never gets a value."""
-    message = (
-        f"parameter {quote(arg.arg)} stands before the / and has a default, which it always keeps"
-    )
-    return _problem(arg, text, "keeps_default", message, severity="warning")
 
 
 def _placed(arguments: ast.arguments) -> list[tuple[Kind, ast.arg, ast.expr | None]]:

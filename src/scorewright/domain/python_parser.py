@@ -19,6 +19,8 @@ from scorewright.domain.suggestion import name_list, nearest_name, quote
 
 MAX_SOURCE_BYTES = 1 << 20
 MAX_BRACKET_DEPTH = 100
+#: Nodes that the compiler may write out more than once.
+_MAX_EXPANSION = 1_000_000
 
 #: Words without which no stream of random numbers starts. `random` covers urandom and SystemRandom;
 #: a normal distribution, temporary files and message ids draw numbers as well; the last four find
@@ -138,7 +140,8 @@ def _parse_tree(source: str) -> tuple[ast.Module | None, list[Diagnostic]]:
         warnings.simplefilter("always")
         try:
             tree = ast.parse(source, "<evaluator>")
-            compile(tree, "<evaluator>", "exec", dont_inherit=True)
+            if "finally" not in source or _expands_little(tree):
+                compile(tree, "<evaluator>", "exec", dont_inherit=True)
         except SyntaxError as error:
             return None, [_syntax_error(error)]
         except (RecursionError, MemoryError, OverflowError, ValueError):
@@ -150,6 +153,25 @@ def _parse_tree(source: str) -> tuple[ast.Module | None, list[Diagnostic]]:
         if issubclass(w.category, SyntaxWarning | DeprecationWarning)
     ]
     return tree, noted
+
+
+def _expands_little(tree: ast.Module) -> bool:
+    """Whether compiling takes time in proportion to the source.
+
+    The compiler writes a `finally` block out once for each way that leads into it, and doubles it for
+    every one it stands in: a few hundred bytes can grow to gigabytes.
+    """
+    copies, exits, deepest = 0, 1, 0
+    stack: list[tuple[ast.AST, int]] = [(tree, 0)]
+    while stack:
+        node, depth = stack.pop()
+        copies += depth > 0
+        exits += isinstance(node, ast.Return | ast.Break | ast.Continue)
+        deepest = max(deepest, depth)
+        final = node.finalbody if isinstance(node, ast.Try | ast.TryStar) else []
+        finals = set(map(id, final))
+        stack.extend((n, depth + (id(n) in finals)) for n in ast.iter_child_nodes(node))
+    return deepest < 10 and copies * exits << deepest <= _MAX_EXPANSION
 
 
 def _syntax_error(error: SyntaxError) -> Diagnostic:
@@ -173,7 +195,8 @@ def _find_evaluate(tree: ast.Module, text: SourceText) -> _Evaluate:
         return _Evaluate(None, [_no_evaluate(bindings, text)])
     diagnostics: list[Diagnostic] = []
     last = bindings[found[-1]]
-    if len(found) > 1:
+    alias = last.node.id if isinstance(last.node, ast.Name) else None
+    if len(found) > 1 and alias != "evaluate":
         before = bindings[found[-2]].statement.lineno
         message = f"evaluate is defined again here; the one in line {before} is not used"
         diagnostics.append(_at(last.statement, text, "defined_twice", message, severity="warning"))

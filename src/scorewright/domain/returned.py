@@ -86,7 +86,7 @@ class _Shape(msgspec.Struct, frozen=True, kw_only=True):
 
 _LEGACY: Final = _Shape(
     takes=(bool, float, str),
-    wanted="this evaluator returns a single score: return a number, or make a new evaluator(inputs, outputs, trace) to return metrics",
+    wanted="this evaluator returns a single score: return a number; to return metrics, make a new evaluator with evaluate(inputs, outputs, trace)",
 )
 _SHAPES: Final = {
     Convention.VARIABLES: _Shape(
@@ -162,17 +162,17 @@ def _variables_interpreter(reading: Reading) -> Interpreter:
     low, high = _quick_range(reading)
     threshold, shape = reading.threshold, _SHAPES[reading.convention]
 
-    def read(value: Any) -> Outcome:
-        kind: type[Any] = type(value)
-        if kind is dict and len(value) == 2:
-            (first, score), (second, explanation) = value.items()
+    def read(value: object) -> Outcome:
+        kind = type(value)
+        returned: Any = value
+        if kind is dict and len(returned) == 2:
+            (first, score), (second, explanation) = returned.items()
             if first is _EXPLANATION:
                 first, score, second, explanation = second, explanation, first, score
-            kind = type(score)
             if (
                 first is _SCORE
                 and second is _EXPLANATION
-                and (kind is float or kind is int)
+                and (type(score) is float or type(score) is int)
                 and low <= score <= high
                 and type(explanation) is str
                 and is_clean(explanation)

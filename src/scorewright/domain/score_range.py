@@ -15,7 +15,7 @@ UNIT_RANGE: ScoreRange = (0.0, 1.0)
 
 
 def settle_range(declared: object, convention: Convention) -> ScoreRange | None:
-    """Return the score range: the declared one, else 0–1, or none where any score counts.
+    """Return the score range: the declared one, else 0 to 1, or none where any score counts.
 
     Source: contracts §1; in convention `variables` the range is up to the author's code.
 
@@ -24,11 +24,12 @@ def settle_range(declared: object, convention: Convention) -> ScoreRange | None:
     """
     if declared is None:
         return None if convention is Convention.VARIABLES else UNIT_RANGE
+    shown = str(declared)
     bounds = cast("list[Any]", declared) if isinstance(declared, list | tuple) else []
     low, high = map(_finite, bounds) if len(bounds) == 2 else (None, None)
     if low is None or high is None or low >= high:
         raise EvaluatorError(
-            f"score_range: {quote(str(declared))} is no range; give two finite numbers, the smaller "
+            f"score_range: {quote(shown)} is no range; give two finite numbers, the smaller "
             "first, as in [0, 100]"
         )
     return low, high

@@ -31,6 +31,7 @@ _TYPES: dict[str, ParamType] = {
     "Tuple": "array",
 }
 _ANY_TYPE = ("Any", "object")
+_KEEPS_DEFAULT = "a parameter before the / that has a default always keeps it; move it behind the /"
 
 
 class Variable(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,8 +69,15 @@ def assign_roles(
     variables: list[Variable] = []
     params: list[ConfigParam] = []
     diagnostics: list[Diagnostic] = []
+    item_count = len(ITEM_PARAMETERS[convention])
     for index, parameter in enumerate(signature.parameters):
-        if _takes_config(index, parameter, convention, declared):
+        if parameter.param is not None and index < max(1, item_count):
+            diagnostics.append(
+                _at(parameter, "error", "bad_param", _from_item_text(parameter.name))
+            )
+        elif index >= item_count and keeps_default(parameter):
+            diagnostics.append(_at(parameter, "warning", "keeps_default", _KEEPS_DEFAULT))
+        elif _takes_config(index, parameter, convention, declared):
             try:
                 param, warning = _config_param(parameter, declared.get(parameter.name))
             except ParamError as error:
@@ -77,16 +85,8 @@ def assign_roles(
                 continue
             params.extend([param] if param is not None else [])
             diagnostics.extend([warning] if warning is not None else [])
-        elif _is_mapped(index, parameter, convention):
-            default = None if parameter.default is msgspec.UNSET else parameter.default
-            variables.append(
-                Variable(
-                    name=parameter.name,
-                    required=parameter.required,
-                    default=default,
-                    annotation=parameter.annotation,
-                )
-            )
+        elif index > 0 or convention is not Convention.LEGACY_CORRECT_ANSWER:
+            variables.append(_variable(parameter))
     return Roles(variables=tuple(variables), params=tuple(params), diagnostics=tuple(diagnostics))
 
 
@@ -101,6 +101,15 @@ def is_testcase(index: int, parameter: Parameter, convention: Convention) -> boo
     return after_first and parameter.required and parameter.name in TESTCASE_NAMES
 
 
+def _variable(parameter: Parameter) -> Variable:
+    return Variable(
+        name=parameter.name,
+        required=parameter.required,
+        default=None if parameter.default is msgspec.UNSET else parameter.default,
+        annotation=parameter.annotation,
+    )
+
+
 def _check_declared(
     signature: Signature, convention: Convention, declared: Mapping[str, ConfigParam]
 ) -> None:
@@ -113,26 +122,21 @@ def _check_declared(
                 f"params: evaluate has no parameter {quote(key)}{near}; it has {name_list(names)}"
             )
         if key in reserved:
-            raise EvaluatorError(
-                f"params: parameter {quote(key)} is filled from the item and cannot be a config param; "
-                "declare another one"
-            )
+            raise EvaluatorError(f"params: {_from_item_text(key)}; declare another one")
+
+
+def _from_item_text(name: str) -> str:
+    return f"parameter {quote(name)} is filled from the item and cannot be a config param"
 
 
 def _takes_config(
     index: int, parameter: Parameter, convention: Convention, declared: Mapping[str, ConfigParam]
 ) -> bool:
-    if index < len(ITEM_PARAMETERS[convention]) or keeps_default(parameter):
+    if index < len(ITEM_PARAMETERS[convention]):
         return False
     if is_config(parameter, declared):
         return True
     return convention is Convention.TRACE_OBJECT and not is_testcase(index, parameter, convention)
-
-
-def _is_mapped(index: int, parameter: Parameter, convention: Convention) -> bool:
-    if index < len(ITEM_PARAMETERS[convention]):
-        return not (convention is Convention.LEGACY_CORRECT_ANSWER and index == 0)
-    return not keeps_default(parameter)
 
 
 def _config_param(

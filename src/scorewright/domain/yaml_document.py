@@ -16,6 +16,7 @@ from scorewright.domain.json_value import JsonObject
 from scorewright.domain.suggestion import quote
 
 _MAX_NESTING = 32
+_untyped: Any = yaml  # its type stubs know next to nothing
 _BaseLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -31,7 +32,7 @@ class _Loader(_BaseLoader):
                     problem_mark=key.start_mark,
                 )
             seen.add(str(key.value))
-        return super().construct_mapping(node, deep=deep)
+        return _BaseLoader.construct_mapping(self, node, deep=deep)
 
 
 def load_yaml(text: str) -> JsonObject:
@@ -59,7 +60,7 @@ def load_yaml(text: str) -> JsonObject:
 
 def _refuse_structure(text: str) -> None:
     depth = 0
-    for event in yaml.parse(text, Loader=_BaseLoader):
+    for event in _untyped.parse(text, Loader=_BaseLoader):
         mark = event.start_mark
         if isinstance(event, yaml.AliasEvent):
             raise yaml.MarkedYAMLError(problem="aliases are not taken", problem_mark=mark)

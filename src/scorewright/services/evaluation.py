@@ -199,7 +199,7 @@ class Evaluation:
         limits = self._settings.limits
         return Load(
             source=evaluator.source,
-            filename=evaluator.filename,
+            filename=evaluator.origin,
             convention=evaluator.convention,
             plan=plan,
             score_range=evaluator.score_range,

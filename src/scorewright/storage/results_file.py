@@ -119,9 +119,9 @@ class ParquetWriter:
         try:
             self._file.close()
             if self._rows.stat().st_size:
-                pl.scan_ndjson(self._rows, schema=_parquet_schema()).sink_parquet(self._path)
+                pl.scan_ndjson(self._rows, schema=results_schema()).sink_parquet(self._path)
             else:
-                pl.DataFrame(schema=_parquet_schema()).write_parquet(self._path)
+                pl.DataFrame(schema=results_schema()).write_parquet(self._path)
         except OSError as error:
             raise _cannot_write(self._path, error) from None
         finally:
@@ -206,7 +206,8 @@ def _cannot_write(path: Path, error: OSError) -> StorageError:
     return StorageError(f"{path}: results cannot be written: {error.strerror}")
 
 
-def _parquet_schema() -> dict[str, object]:
+def results_schema() -> dict[str, object]:
+    """Return the columns of a flat record as polars types."""
     import polars as pl
 
     kinds: dict[str, object] = dict.fromkeys(_FLAT_COLUMNS, pl.String)

@@ -15,6 +15,8 @@ from typing import Any
 from scorewright import authoring
 
 MODULE_NAME = "evaluator"
+#: What an author need not import. Source: amp seed, whose samples import nothing.
+PROVIDED = ("EvalResult", "Trace", "AgentTrace", "LLMSpan", "Param")
 
 
 class AuthorModule:
@@ -27,7 +29,7 @@ class AuthorModule:
             SyntaxError, ValueError, RecursionError, MemoryError: The author's; it does not compile.
         """
         self._code = compile(source, filename, "exec", dont_inherit=True)
-        self._start = {name: getattr(authoring, name) for name in authoring.__all__}
+        self._start = {name: getattr(authoring, name) for name in PROVIDED}
         self._start.update(__builtins__=builtins, __file__=filename)
         self._namespace: dict[str, Any] = {}
 

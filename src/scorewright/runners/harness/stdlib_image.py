@@ -46,9 +46,9 @@ class StdlibImage:
                 self._packages.add(name)
         for name, path in _extension_modules():
             self._extensions[name] = path
-        path = os.path.join(os.path.dirname(__file__), "event_loop.py")
-        with open(path, "rb", buffering=0) as file:  # ours, but importing asyncio is half the boot time
-            self._modules[_EVENT_LOOP] = (path, file.read())
+        for name, path in _own_modules():
+            with open(path, "rb", buffering=0) as file:
+                self._modules[name] = (path, file.read())
 
     def map_extensions(self) -> None:
         """Map every extension module, so that a later import finds it mapped and opens no file."""
@@ -102,6 +102,16 @@ def _pure_modules(root: str) -> Iterator[tuple[str, str, bool]]:
                     yield name, compiled.get(stem, entry.path), stem == "__init__"
             elif not ending and entry.is_dir() and _is_package(entry, prefix):
                 folders.append((entry.path, f"{prefix}{entry.name}."))
+
+
+def _own_modules() -> Iterator[tuple[str, str]]:
+    """Our modules that are imported late, as source: a .pyc of ours may be older than its source."""
+    package = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
+    for folder in ("authoring", "domain", "runners/harness"):
+        for entry in os.scandir(os.path.join(package, folder)):
+            stem, ending = os.path.splitext(entry.name)
+            if ending == ".py" and stem != "__init__":
+                yield f"scorewright.{folder.replace('/', '.')}.{stem}", entry.path
 
 
 def _is_package(entry: os.DirEntry[str], prefix: str) -> bool:

@@ -5,13 +5,6 @@ from __future__ import annotations
 import msgspec
 
 
-class Config(msgspec.Struct, frozen=True):
-    """What the supervisor tells a zygote on its command line."""
-
-    #: Layers to leave out (negative control only).
-    omitted: frozenset[str] = frozenset()
-
-
 class Request(msgspec.Struct, frozen=True):
     """A worker is wanted; its socket and progress page come along."""
 

@@ -3,42 +3,32 @@
 from __future__ import annotations
 
 import array
-import importlib.util
-import os
 import select
 import socket
 import subprocess
-import sys
 import time
-from pathlib import Path
 
 import msgspec
 
-import scorewright
 from scorewright.domain.errors import SandboxUnavailableError
 from scorewright.runners.base import Limits, RunnerReport
 from scorewright.runners.harness import protocol
+from scorewright.runners.jail.launch import LaunchedZygote, launch_zygote
 from scorewright.runners.jail.layers import MANDATORY, is_on, missing
-from scorewright.runners.jail.messages import Config, Exited, Forked, Ready, Request
+from scorewright.runners.jail.messages import Exited, Forked, Ready, Request
 from scorewright.runners.process import Channel, WorkerLostError, WorkerProcess
 
 _START_TIMEOUT_S = 30.0
 _SPAWN_TIMEOUT_S = 10.0
 _EXIT_TIMEOUT_S = 5.0
 _CONTROL_BYTES = 65536
-#: All that a zygote's environment holds: no variable of ours, so no secret, can be found in it.
-_ENVIRONMENT = {"LC_ALL": "C.UTF-8", "TZ": "UTC", "PYTHONHASHSEED": "0"}
-_PROGRAM = (
-    "import sys; sys.path += sys.argv[3:]; "
-    "from scorewright.runners.jail.zygote import main; main(int(sys.argv[1]), sys.argv[2])"
-)
-
 
 class JailRunner:
     """Python behind seccomp, Landlock, namespaces, an empty root, limits and no capability.
 
     Args:
         required: Layers to insist on beside the mandatory ones.
+        launched: A zygote that is booting already.
         omitted: Layers to leave out: only for the self-check's negative control, never for author code.
         prefix: Command to start the zygote through: only for tests that simulate other machines.
     """
@@ -50,41 +40,24 @@ class JailRunner:
         self,
         *,
         required: frozenset[str] = frozenset(),
+        launched: LaunchedZygote | None = None,
         omitted: frozenset[str] = frozenset(),
         prefix: tuple[str, ...] = (),
     ) -> None:
         self._required = MANDATORY | required
         self._omitted = omitted
         self._prefix = prefix
-        self._process: subprocess.Popen[bytes] | None = None
-        self._control: socket.socket | None = None
+        self._process = launched.process if launched else None
+        self._control = launched.control if launched else None
         self._is_ready = False
         self._exits: dict[int, int] = {}
         self._hello: protocol.Hello | None = None
 
     def start(self) -> None:
         """Start the zygote without waiting for it."""
-        if self._process is not None:
-            return
-        if sys.platform != "linux":
-            raise SandboxUnavailableError(
-                "the jail needs Linux; run code you trust with --runner local"
-            )
-        near, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        config = msgspec.json.encode(Config(self._omitted)).decode()
-        python = [sys.executable, "-s", "-P", "-S", *(["-B"] if sys.dont_write_bytecode else [])]
-        arguments = ["-c", _PROGRAM, str(far.fileno()), config, *_import_paths()]
-        self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and program
-            [*self._prefix, *python, *arguments],
-            pass_fds=[far.fileno()],
-            cwd="/",
-            env=_ENVIRONMENT,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-        )
-        far.close()
-        self._control = near
+        if self._process is None:
+            zygote = launch_zygote(omitted=self._omitted, prefix=self._prefix)
+            self._process, self._control = zygote.process, zygote.control
 
     def spawn(self, limits: Limits) -> WorkerProcess:
         """Fork a worker and check its layers before it may see any source."""
@@ -215,16 +188,3 @@ def _refusal(absent: list[str]) -> str:
         "`scorewright runner check` shows what this machine offers; --runner local runs code you trust "
         "without a sandbox."
     )
-
-
-def _import_paths() -> list[str]:
-    """Return the folders that hold this package and what a worker needs: the zygote runs without `site`."""
-    folders = [str(Path(scorewright.__file__).parent.parent)]
-    for name in ("msgspec", "time_machine", "tzdata"):
-        spec = importlib.util.find_spec(name)
-        if spec is None or spec.origin is None:
-            raise SandboxUnavailableError(f"sandbox: the package {name} is not installed")
-        folder = os.path.dirname(os.path.dirname(spec.origin))
-        if folder not in folders:
-            folders.append(folder)
-    return folders

@@ -35,7 +35,7 @@ from scorewright.runners.harness.stdlib_image import (
     serve_time_zones,
 )
 from scorewright.runners.jail.kernel import privileges, seccomp
-from scorewright.runners.jail.messages import Config, Exited, Forked, Ready, Request
+from scorewright.runners.jail.messages import Exited, Forked, Ready, Request
 from scorewright.runners.jail.layers import (
     MANDATORY,
     Layers,
@@ -57,13 +57,17 @@ _INHERITED_FDS = range(protocol.PAGE_FD + 1, 256)
 _REFUSED = 71
 
 
-def main(control: int, config_text: str) -> NoReturn:
-    """Prepare, enter the layers, and serve requests until the host closes its end."""
-    config = msgspec.json.decode(config_text, type=Config)
+def main(control: int, omitted: str) -> NoReturn:
+    """Prepare, enter the layers, and serve requests until the host closes its end.
+
+    Args:
+        control: Descriptor of the control socket.
+        omitted: Layers to leave out, with commas between (negative control only).
+    """
     os.set_inheritable(control, False)
     _load_library()
     own_bytes = _address_space_bytes()  # asked while /proc is still there
-    layers = Layers(config.omitted)
+    layers = Layers(frozenset(filter(None, omitted.split(","))))
     if enter_zygote_layers(layers):
         _become_first_process(control)
     gc.collect()

@@ -34,14 +34,18 @@ def _fit(head: str, delimiter: str, *, whole: bool) -> tuple[float, int] | None:
     lines = (line + "\n" for line in head.split("\n"))
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
     widths: list[int] = []
+    rows = islice(reader, _ROWS_COMPARED)
     try:
-        widths.extend(len(row) for row in islice(reader, _ROWS_COMPARED) if row)
+        # What was counted before an error stays counted.
+        widths.extend(len(row) for row in rows if any(map(str.strip, row)))
     except csv.Error:
-        # A row broken by this separator, or by the end of the head, fits nothing.
+        if not widths:
+            # A header with a broken quote: whatever separates it, reading it will say so.
+            return (0.0, 0) if delimiter in head.lstrip().split("\n", 1)[0] else None
         if whole:
             widths.append(0)
     else:
-        if not whole and len(widths) > 1 and len(widths) < _ROWS_COMPARED:
+        if not whole and 1 < len(widths) < _ROWS_COMPARED:
             widths.pop()
     if not widths or widths[0] < 2:
         return None

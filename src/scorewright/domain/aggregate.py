@@ -1,0 +1,214 @@
+"""What one evaluator's results amount to over a run.
+
+Scored, skipped and failed items stay apart, and every mean or share comes with the number of items it
+is taken over: only items that have the value count, and never as 0 where they have none.
+
+Source: contracts §3 and §7; amp seed, "Step 3" (skipped items do not move a mean).
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final, TypeAlias
+
+from scorewright.domain.exact_sum import ExactSum
+from scorewright.domain.histogram import ObservedHistogram, RangeHistogram
+from scorewright.domain.interval import mean_interval, wilson_interval
+from scorewright.domain.json_value import JsonObject, JsonValue
+from scorewright.domain.metric_summary import MetricSummary
+from scorewright.domain.result import Failed, ItemOutcome, Scored, Skipped
+
+MAX_METRICS: Final = 1_000
+MAX_FAILURE_GROUPS: Final = 50
+SLOWEST: Final = 5
+
+#: Failure code, message, and line in the author's file.
+_Cause: TypeAlias = tuple[str, str, int | None]
+#: Takes the failures beyond `MAX_FAILURE_GROUPS` causes.
+_OTHER: Final[_Cause] = ("other", "other failures", None)
+
+
+class Summary:
+    """Accumulates the results of one evaluator; memory does not grow with the number of items.
+
+    Neither the order of the items nor how they are cut into batches changes a number in it.
+    """
+
+    def __init__(self, evaluator: str, *, score_range: tuple[float, float] | None = None) -> None:
+        """Start with no items.
+
+        Args:
+            evaluator: Its name.
+            score_range: Smallest and largest score it declares; None where it declares none.
+        """
+        self._evaluator = evaluator
+        self._range = score_range
+        self._scored = 0
+        self._skipped = 0
+        self._failed = 0
+        self._out_of_range = 0
+        self._passes = 0
+        self._verdicts = 0
+        self._scores = ExactSum()
+        self._histogram = RangeHistogram(*score_range) if score_range else ObservedHistogram()
+        self._metrics: dict[str, MetricSummary] = {}
+        #: Values of metrics beyond `MAX_METRICS` names.
+        self._other_metric_values = 0
+        self._failures: dict[_Cause, _FailureGroup] = {}
+        #: Duration and negated item number, the longest and earliest first.
+        self._slowest: list[tuple[int, int]] = []
+        #: Anything shorter is not among them; 0 is unknown.
+        self._slow_from_us = 1
+
+    @property
+    def failed(self) -> int:
+        """Items without a result so far."""
+        return self._failed
+
+    def add(self, item_number: int, item: ItemOutcome) -> None:
+        """Add the outcome of one item."""
+        self.add_batch(item_number, (item,))
+
+    def add_batch(self, first_item_number: int, items: Sequence[ItemOutcome]) -> None:
+        """Add the outcomes of consecutive items.
+
+        Args:
+            first_item_number: Number of the first one, for naming items in the document.
+            items: Their outcomes, in order.
+        """
+        # One comprehension a question: a good deal quicker than one loop that asks them all.
+        scored = [item.outcome for item in items if isinstance(item.outcome, Scored)]
+        self._add_scored(scored)
+        if len(scored) < len(items):
+            for number, item in enumerate(items, first_item_number):
+                if isinstance(item.outcome, Failed):
+                    self._add_failed(item.outcome, number)
+                elif isinstance(item.outcome, Skipped):
+                    self._skipped += 1
+        durations_us = [item.duration_us for item in items]
+        if durations_us and max(durations_us) >= self._slow_from_us:
+            self._note_slow(first_item_number, durations_us)
+
+    def document(self) -> JsonObject:
+        """Give the summary as `run --format json` prints it (docs/reference/results.md)."""
+        scores, mean = self._scores, self._scores.mean()
+        return {
+            "evaluator": self._evaluator,
+            "scored": self._scored,
+            "skipped": self._skipped,
+            "failed": self._failed,
+            "out_of_range": self._out_of_range,
+            "mean_score": mean,
+            "mean_normalised": None if mean is None else self._normalise(mean),
+            "mean_interval": None if mean is None else self._mean_interval(mean),
+            "mean_n": scores.count,
+            "min_score": scores.min,
+            "max_score": scores.max,
+            "score_range": _as_list(self._range),
+            "pass_rate": self._passes / self._verdicts if self._verdicts else None,
+            "pass_rate_interval": _as_list(wilson_interval(self._passes, self._verdicts)),
+            "pass_rate_n": self._verdicts,
+            "histogram": self._histogram.document(),
+            "metrics": {name: metric.document() for name, metric in self._metrics.items()},
+            "other_metric_values": self._other_metric_values,
+            "failures": self._describe_failures(),
+            "slowest": [
+                {"item": -negated, "duration_ms": duration_us / 1000}
+                for duration_us, negated in self._slowest
+            ],
+        }
+
+    def _add_scored(self, scored: list[Scored]) -> None:
+        self._scored += len(scored)
+        self._out_of_range += [one.out_of_range for one in scored].count(True)
+        verdicts = [one.passed for one in scored if one.passed is not None]
+        self._verdicts += len(verdicts)
+        self._passes += verdicts.count(True)
+        scores = [one.score for one in scored if one.score is not None and not one.out_of_range]
+        counted = Counter(scores)
+        self._scores.add(counted)
+        self._histogram.add(counted)
+        columns: dict[str, list[JsonValue]] = {}
+        for metrics in [one.metrics for one in scored if one.metrics]:
+            for name, value in metrics.items():
+                columns.setdefault(name, []).append(value)
+        for name, values in columns.items():
+            self._add_metric(name, values)
+
+    def _add_metric(self, name: str, values: list[JsonValue]) -> None:
+        metric = self._metrics.get(name)
+        if metric is None:
+            if len(self._metrics) >= MAX_METRICS:
+                self._other_metric_values += len(values)
+                return
+            metric = self._metrics[name] = MetricSummary()
+        metric.add(values)
+
+    def _add_failed(self, outcome: Failed, item_number: int) -> None:
+        self._failed += 1
+        cause = (outcome.code.value, outcome.message, outcome.line)
+        group = self._failures.get(cause)
+        if group is None:
+            if len(self._failures) >= MAX_FAILURE_GROUPS:
+                cause = _OTHER
+            group = self._failures.setdefault(cause, _FailureGroup(item_number))
+        group.count += 1
+        group.first_item = min(group.first_item, item_number)
+
+    def _note_slow(self, first_item_number: int, durations_us: list[int]) -> None:
+        timed = [
+            (duration_us, -number)
+            for number, duration_us in enumerate(durations_us, first_item_number)
+            if duration_us >= self._slow_from_us
+        ]
+        # Of two that took equally long the earlier item is kept.
+        self._slowest = heapq.nlargest(SLOWEST, self._slowest + timed)
+        if len(self._slowest) == SLOWEST:
+            self._slow_from_us = self._slowest[-1][0]
+
+    def _normalise(self, mean: float) -> float | None:
+        if self._range is None:
+            return None
+        # Halved, as the width of a range may be beyond the largest float.
+        low, high = self._range[0] / 2, self._range[1] / 2
+        return (mean / 2 - low) / (high - low)
+
+    def _mean_interval(self, mean: float) -> JsonValue:
+        error = self._scores.standard_error()
+        bounds = None if error is None else mean_interval(mean, error, self._scores.count)
+        if bounds is None or self._range is None:
+            return _as_list(bounds)
+        # No score counted lies outside, so neither can their mean.
+        low, high = self._range
+        return [max(bounds[0], low), min(bounds[1], high)]
+
+    def _describe_failures(self) -> JsonValue:
+        # By count, then by what is shown: the order in which they came does not matter.
+        ranked = sorted(
+            self._failures.items(),
+            key=lambda entry: (-entry[1].count, entry[0][0], entry[0][1], entry[0][2] or 0),
+        )
+        return [
+            {
+                "code": code,
+                "message": message,
+                "line": line,
+                "count": group.count,
+                "first_item": group.first_item,
+            }
+            for (code, message, line), group in ranked
+        ]
+
+
+class _FailureGroup:
+    __slots__ = ("count", "first_item")
+
+    def __init__(self, first_item: int) -> None:
+        self.count = 0
+        self.first_item = first_item
+
+
+def _as_list(pair: tuple[float, float] | None) -> JsonValue:
+    return None if pair is None else [*pair]

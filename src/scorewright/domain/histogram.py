@@ -1,0 +1,122 @@
+"""Counts of scores by size, in bounded memory and whatever the order they come in."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections import Counter
+from collections.abc import Mapping
+from typing import Final
+
+from scorewright.domain.json_value import JsonValue
+
+RANGE_BINS: Final = 10
+MAX_OBSERVED_BINS: Final = 16
+
+
+class RangeHistogram:
+    """Counts in equal bins over a declared range; the last one includes its upper edge."""
+
+    __slots__ = ("_counts", "_high", "_low")
+
+    def __init__(self, low: float, high: float) -> None:
+        self._low, self._high = low, high
+        self._counts = [0] * RANGE_BINS
+
+    def add(self, counted: Mapping[float, int]) -> None:
+        """Add scores inside the range, each with how often it came."""
+        # Halved, as the width of a range may be beyond the largest float.
+        width = self._high / 2 - self._low / 2
+        for score, times in counted.items():
+            position = (score / 2 - self._low / 2) / width
+            self._counts[min(int(position * RANGE_BINS), RANGE_BINS - 1)] += times
+
+    def document(self) -> JsonValue:
+        """Give the edges and the counts between them; None when nothing was added."""
+        if not any(self._counts):
+            return None
+        shares = [step / RANGE_BINS for step in range(RANGE_BINS + 1)]
+        edges = [self._low * (1 - share) + self._high * share for share in shares]
+        return {"edges": [*edges], "counts": [*self._counts]}
+
+
+class ObservedHistogram:
+    """Counts over whatever range the scores turn out to have.
+
+    The bins are as wide as a power of two, the smallest with which at most `MAX_OBSERVED_BINS` cover
+    all scores, and start at multiples of it. Wider bins are therefore unions of narrower ones: no
+    score is needed again when the range grows, and the result depends on the scores alone.
+    """
+
+    __slots__ = ("_counts", "_exponent", "_high", "_low")
+
+    def __init__(self) -> None:
+        self._low = math.inf
+        self._high = -math.inf
+        #: Bins are 2 ** exponent wide; None while all scores are the same one.
+        self._exponent: int | None = None
+        #: By number of the bin, or by score while all are the same.
+        self._counts: Counter[float] = Counter()
+
+    def add(self, counted: Mapping[float, int]) -> None:
+        """Add finite scores, each with how often it came."""
+        if not counted:
+            return
+        self._low, self._high = min(self._low, *counted), max(self._high, *counted)
+        if self._low == self._high:
+            self._counts[self._low] += sum(counted.values())
+            return
+        exponent = _exponent_over(self._low, self._high)
+        self._counts = _rebin(self._counts, exponent - (self._exponent or 0))
+        self._exponent = exponent
+        for score, times in counted.items():
+            self._counts[_bin(score, exponent)] += times
+
+    def document(self) -> JsonValue:
+        """Give the edges and the counts between them; None when nothing was added.
+
+        While all scores are the same, both edges are that score.
+        """
+        if not self._counts:
+            return None
+        if self._exponent is None:
+            return {"edges": [self._low, self._high], "counts": [self._counts.total()]}
+        first, last = _bin(self._low, self._exponent), _bin(self._high, self._exponent)
+        edges = [_edge(number, self._exponent) for number in range(first, last + 2)]
+        return {"edges": [*edges], "counts": [self._counts[n] for n in range(first, last + 1)]}
+
+
+def _bin(score: float, exponent: int) -> int:
+    return math.floor(math.ldexp(score, -exponent))
+
+
+def _rebin(counts: Mapping[float, int], exponent: int) -> Counter[float]:
+    wider: Counter[float] = Counter()
+    for position, times in counts.items():
+        wider[_bin(position, exponent)] += times
+    return wider
+
+
+def _exponent_over(low: float, high: float) -> int:
+    """Give the smallest exponent whose bins cover both in at most `MAX_OBSERVED_BINS`.
+
+    It can only grow with the range, so that adding scores never asks for narrower bins.
+    """
+    spread = high - low
+    if math.isinf(spread):
+        exponent = math.frexp(high / 2 - low / 2)[1] + 1
+    else:
+        exponent = math.frexp(spread)[1]
+    # The spread is at least half of 2 ** exponent: with narrower bins there would be too many.
+    exponent -= 4
+    while _bin(high, exponent) - _bin(low, exponent) >= MAX_OBSERVED_BINS:
+        exponent += 1
+    return exponent
+
+
+def _edge(number: int, exponent: int) -> float:
+    """Give a bin's lower edge, kept finite at the end of the floats."""
+    try:
+        return math.ldexp(number, exponent)
+    except OverflowError:
+        return math.copysign(sys.float_info.max, number)

@@ -1,0 +1,72 @@
+"""Start a zygote. From the standard library alone, so that it can boot while the host still imports the rest."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Sequence
+
+from scorewright.domain.errors import SandboxUnavailableError
+
+#: All that a zygote's environment holds: no variable of ours, so no secret, can be found in it.
+_ENVIRONMENT = {"LC_ALL": "C.UTF-8", "TZ": "UTC", "PYTHONHASHSEED": "0"}
+_PROGRAM = (
+    "import sys; sys.path += sys.argv[3:]; "
+    "from scorewright.runners.jail.zygote import main; main(int(sys.argv[1]), sys.argv[2])"
+)
+_PACKAGES = ("scorewright", "msgspec", "time_machine", "tzdata")
+
+
+class LaunchedZygote:
+    """A zygote that was started, and the host's end of its control socket."""
+
+    def __init__(self, process: subprocess.Popen[bytes], control: socket.socket) -> None:
+        self.process = process
+        self.control = control
+
+
+def launch_zygote(
+    *, omitted: frozenset[str] = frozenset(), prefix: Sequence[str] = ()
+) -> LaunchedZygote:
+    """Start a zygote without waiting for it.
+
+    Args:
+        omitted: Layers to leave out (negative control only).
+        prefix: Command to start it through (tests only).
+
+    Raises:
+        SandboxUnavailableError: Not on Linux, or a package is missing.
+    """
+    if sys.platform != "linux":
+        raise SandboxUnavailableError("the jail needs Linux; run code you trust with --runner local")
+    near, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    python = [sys.executable, "-s", "-P", "-S", *(["-B"] if sys.dont_write_bytecode else [])]
+    arguments = ["-c", _PROGRAM, str(far.fileno()), ",".join(sorted(omitted)), *_import_paths()]
+    with far:
+        process = subprocess.Popen(  # noqa: S603 - our own interpreter and program
+            [*prefix, *python, *arguments],
+            pass_fds=[far.fileno()],
+            cwd="/",
+            env=_ENVIRONMENT,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            start_new_session=True,  # Ctrl-C in the terminal is for the host to act on
+        )
+    return LaunchedZygote(process, near)
+
+
+def _import_paths() -> list[str]:
+    """Return the folders that hold this package and what a worker needs: a zygote runs without `site`."""
+    folders: list[str] = []
+    for name in _PACKAGES:
+        spec = importlib.util.find_spec(name)
+        if spec is None or spec.origin is None:
+            raise SandboxUnavailableError(f"sandbox: the package {name} is not installed")
+        folder = os.path.dirname(os.path.dirname(spec.origin))
+        if folder not in folders:
+            folders.append(folder)
+    return folders

@@ -1,0 +1,218 @@
+"""The Python API: `evaluate(data, evaluators) -> Results`."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias
+
+import msgspec
+
+from scorewright.domain.convention import Convention
+from scorewright.domain.errors import UsageError
+from scorewright.domain.evaluator import Evaluator, evaluator_from_source, load_evaluator
+from scorewright.domain.json_value import JsonObject, JsonValue
+from scorewright.domain.mapping import (
+    Assignment,
+    parse_map_option,
+    parse_param_option,
+    share_assignments,
+)
+from scorewright.domain.result_record import ResultRecord
+from scorewright.runners.base import Limits, Runner
+from scorewright.runners.local import LocalRunner
+from scorewright.services.evaluation import Evaluation, Report, Settings, Task
+from scorewright.services.evaluators import name_apart
+from scorewright.services.functions import FunctionEvaluator, evaluator_from_function
+from scorewright.services.runner_choice import choose_runner
+from scorewright.sources.dataset import Dataset, from_rows, open_dataset
+from scorewright.storage.results_file import flatten, results_schema
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+
+EvaluatorLike: TypeAlias = str | Path | Callable[..., Any]
+"""A path, a source text, or a function."""
+
+#: Records kept in memory before they go to a temporary file.
+_MEMORY_BYTES = 16 << 20
+
+_encoder = msgspec.json.Encoder()
+_decoder = msgspec.json.Decoder(ResultRecord)
+
+
+class Results:
+    """The records of a run, in item order; iterable any number of times.
+
+    They live in a temporary file once they are many, so that a run over millions of rows fits in memory.
+    """
+
+    def __init__(self, records: Iterable[Sequence[ResultRecord]], report: Report) -> None:
+        self._file: IO[bytes] = tempfile.SpooledTemporaryFile(max_size=_MEMORY_BYTES)  # noqa: SIM115
+        self._count = 0
+        self._report = report
+        for group in records:
+            self._file.write(_encoder.encode_lines(group))
+            self._count += len(group)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[ResultRecord]:
+        position = 0
+        while True:
+            self._file.seek(position)
+            line = self._file.readline()
+            if not line:
+                return
+            position = self._file.tell()
+            yield _decoder.decode(line)
+
+    def summary(self) -> list[JsonObject]:
+        """Return one summary per evaluator, as `run --format json` prints it: every mean with its n."""
+        return [summary.document() for summary in self._report.summaries]
+
+    def report(self) -> JsonObject:
+        """Return the whole report of the run, as `run --format json` prints it."""
+        return self._report.document()
+
+    def to_polars(self) -> polars.DataFrame:
+        """Return the records as a polars data frame, metrics as JSON text."""
+        import polars as pl
+
+        rows = [flatten(record) for record in self]
+        return pl.DataFrame(rows, schema=results_schema())
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return the records as a pandas data frame.
+
+        Raises:
+            UsageError: pandas is not installed: the caller's to mend.
+        """
+        try:
+            import pandas as pd
+        except ImportError:
+            raise UsageError('to_pandas needs pandas: pip install "scorewright[pandas]"') from None
+        frame = self.to_polars()
+        return pd.DataFrame(frame.to_dict(as_series=False)).convert_dtypes()
+
+    def close(self) -> None:
+        """Let go of the temporary file; happens by itself when nothing refers to the results."""
+        self._file.close()
+
+
+def evaluate(
+    data: str | Path | Iterable[Mapping[str, Any]] | Any,
+    evaluators: EvaluatorLike | Sequence[EvaluatorLike],
+    *,
+    mapping: Mapping[str, JsonValue] | None = None,
+    params: Mapping[str, JsonValue] | None = None,
+    convention: str | None = None,
+    runner: str = "auto",
+    workers: int | None = None,
+    timeout_s: float = 10.0,
+    memory_mb: int = 256,
+    limit: int | None = None,
+    previous: Results | None = None,
+) -> Results:
+    """Run evaluators over data in the sandbox.
+
+    Args:
+        data: A path (CSV, JSONL, JSON, Parquet, gzipped or not), rows as mappings, or a polars or pandas frame.
+        evaluators: One or several: paths, source texts, or functions. A function goes to the sandbox as source.
+        mapping: `[EVALUATOR.]VARIABLE` to field name, path, or constant.
+        params: `[EVALUATOR.]KEY` to a config param's value.
+        convention: How `evaluate` is called; detected for each evaluator when None.
+        runner: `auto`, `jail`, or `local` (no sandbox: for code you trust).
+        workers: Processes; one per core when None.
+        timeout_s: Seconds an item may take.
+        memory_mb: MiB a worker may use beyond the interpreter.
+        limit: Rows to evaluate, from the first; all when None.
+        previous: Results of an earlier run over the same rows: what was scored or skipped is kept, what failed or
+            is missing is computed.
+
+    Returns:
+        The records. What author code did wrong is in them; it is never raised.
+
+    Raises:
+        CallerError: The caller's: data, evaluators, mapping or params cannot be used. Nothing has run.
+        SandboxUnavailableError: The machine's: the sandbox cannot be had with its mandatory layers.
+    """
+    chosen = choose_runner(runner)
+    chosen.start()
+    try:
+        found = _evaluators(evaluators, Convention(convention) if convention else None)
+        tasks = _tasks(found, mapping or {}, params or {}, chosen)
+        settings = Settings(
+            limits=Limits(timeout_s=timeout_s, memory_mb=memory_mb), workers=workers, limit=limit
+        )
+        evaluation = Evaluation(
+            _dataset(data), tasks, runner=chosen, settings=settings, previous=previous or ()
+        )
+        return Results(evaluation.run(), evaluation.report)
+    finally:
+        chosen.close()
+
+
+def _dataset(data: Any) -> Dataset:
+    return open_dataset(Path(data)) if isinstance(data, (str, Path)) else from_rows(data)
+
+
+def _evaluators(
+    given: EvaluatorLike | Sequence[EvaluatorLike], convention: Convention | None
+) -> list[Evaluator | FunctionEvaluator]:
+    several = [given] if isinstance(given, (str, Path)) or callable(given) else list(given)
+    return [_evaluator(one, convention) for one in several]
+
+
+def _evaluator(given: EvaluatorLike, convention: Convention | None) -> Evaluator | FunctionEvaluator:
+    if isinstance(given, Path):
+        return load_evaluator(given, convention=convention)
+    if isinstance(given, str):
+        if "\n" in given or "def evaluate" in given:
+            return evaluator_from_source(given, name="evaluator", convention=convention)
+        return load_evaluator(Path(given), convention=convention)
+    return evaluator_from_function(given, convention=convention)
+
+
+def _tasks(
+    found: list[Evaluator | FunctionEvaluator],
+    mapping: Mapping[str, JsonValue],
+    params: Mapping[str, JsonValue],
+    runner: Runner,
+) -> list[Task]:
+    own_runners: list[Runner | None] = []
+    plain: list[Evaluator] = []
+    for one in found:
+        function = one if isinstance(one, FunctionEvaluator) else None
+        if function is not None and runner.jailed:
+            function.require_no_state()
+        local = function is not None and not runner.jailed
+        own_runners.append(LocalRunner(function.function) if function is not None and local else None)
+        plain.append(one.evaluator if isinstance(one, FunctionEvaluator) else one)
+    evaluators = name_apart(plain)
+    names = [evaluator.name for evaluator in evaluators]
+    mappings = share_assignments(_assignments(mapping, names, "--map"), evaluators)
+    values = share_assignments(_assignments(params, names, "--param"), evaluators)
+    return [
+        Task(
+            evaluator=evaluator,
+            mapping=mappings.get(evaluator.name, {}),
+            params=values.get(evaluator.name, {}),
+            runner=own,
+        )
+        for evaluator, own in zip(evaluators, own_runners, strict=True)
+    ]
+
+
+def _assignments(
+    given: Mapping[str, JsonValue], names: Sequence[str], option: Literal["--map", "--param"]
+) -> list[Assignment]:
+    """Read `[EVALUATOR.]NAME` keys as the command line reads its options."""
+    assignments: list[Assignment] = []
+    for key, value in given.items():
+        read = parse_map_option if option == "--map" else parse_param_option
+        assignments.append(msgspec.structs.replace(read(f"{key}=", names), value=value))
+    return assignments

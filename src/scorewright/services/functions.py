@@ -1,0 +1,115 @@
+"""Evaluators from Python functions: a function goes to the sandbox as its source.
+
+What it refers to outside itself cannot go along, but for modules of the standard library, which are imported
+there again. A function that needs more says so, and runs only where it is: with the `local` runner.
+"""
+
+from __future__ import annotations
+
+import builtins
+import inspect
+import sys
+import textwrap
+from collections.abc import Callable
+from types import FunctionType, ModuleType
+from typing import Any
+
+import msgspec
+
+from scorewright import authoring
+from scorewright.domain.convention import Convention
+from scorewright.domain.definition import Definition
+from scorewright.domain.errors import EvaluatorError
+from scorewright.domain.evaluator import Evaluator, build_evaluator
+from scorewright.domain.evaluator_name import slug
+
+
+class FunctionEvaluator(msgspec.Struct, frozen=True):
+    """A function as an evaluator, and what it holds on to."""
+
+    evaluator: Evaluator
+    function: Callable[..., Any]
+    #: Names it refers to that its source alone does not bring along.
+    state: tuple[str, ...]
+
+    def require_no_state(self) -> None:
+        """Refuse a function that cannot leave this process.
+
+        Raises:
+            EvaluatorError: The caller's, naming what it refers to.
+        """
+        if self.state:
+            names = ", ".join(self.state)
+            raise EvaluatorError(
+                f"{self.function.__name__}: the function refers to {names} outside itself, which cannot go "
+                'to the sandbox; move it inside the function, or use runner="local" for code you trust'
+            )
+
+
+def evaluator_from_function(
+    function: Callable[..., Any], *, convention: Convention | None = None
+) -> FunctionEvaluator:
+    """Make an evaluator of a function defined with `def`.
+
+    Args:
+        function: Its name becomes the evaluator's.
+        convention: How to call it; detected when None.
+
+    Raises:
+        EvaluatorError: The caller's: it has no source of its own (a lambda, a built-in, a method).
+    """
+    name = getattr(function, "__name__", type(function).__name__)
+    if not isinstance(function, FunctionType) or name == "<lambda>":
+        raise EvaluatorError(
+            f"{name}: only functions written with def can be evaluators; wrap it in one"
+        )
+    try:
+        lines, first_line = inspect.getsourcelines(function)
+    except (OSError, TypeError):
+        raise EvaluatorError(f"{name}: its source cannot be found; put it into a file") from None
+    imports, state = _references(function)
+    # Blank lines before it, so that a failure names the line the author knows.
+    padding = "\n" * max(first_line - 1 - bool(imports), 0)
+    heading = f"import {', '.join(imports)}\n" if imports else ""
+    body = textwrap.dedent("".join(lines))
+    source = f"{heading}{padding}{body}\nevaluate = {name}\n"
+    definition = Definition(name=slug(name), convention=convention)
+    origin = inspect.getsourcefile(function) or name
+    return FunctionEvaluator(build_evaluator(source, definition, origin=origin), function, state)
+
+
+def _references(function: FunctionType) -> tuple[list[str], tuple[str, ...]]:
+    """Return the imports that a function's source needs, and the names that no import can bring."""
+    imports: list[str] = []
+    state = list(function.__code__.co_freevars)
+    for name in sorted(_global_names(function)):
+        value = function.__globals__.get(name, _ABSENT)
+        if name == function.__name__ or value is _ABSENT or _is_provided(name, value):
+            continue
+        if isinstance(value, ModuleType) and _is_standard(value):
+            imports.append(f"{value.__name__} as {name}" if value.__name__ != name else name)
+        else:
+            state.append(name)
+    return imports, tuple(state)
+
+
+_ABSENT = object()
+
+
+def _global_names(function: FunctionType) -> set[str]:
+    """Names that the function, and the functions inside it, look up outside themselves."""
+    names: set[str] = set()
+    codes = [function.__code__]
+    while codes:
+        code = codes.pop()
+        names.update(code.co_names)
+        codes.extend(c for c in code.co_consts if inspect.iscode(c))
+    return names
+
+
+def _is_provided(name: str, value: object) -> bool:
+    return hasattr(builtins, name) or value is getattr(authoring, name, _ABSENT)
+
+
+def _is_standard(module: ModuleType) -> bool:
+    return module.__name__.split(".")[0] in sys.stdlib_module_names
