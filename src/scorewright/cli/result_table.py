@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ from rich.text import Text
 from scorewright.services.evaluation import Report
 
 _BARS = " ▁▂▃▄▅▆▇█"
+#: Columns where output goes to a file or a pipe.
+_FILE_WIDTH = 120
 _MAX_FAILURES = 8
 _MAX_SLOWEST = 3
 _MAX_METRICS = 20
@@ -20,7 +23,7 @@ _MAX_MESSAGE = 300
 
 def print_report(report: Report, *, out: Path | None) -> None:
     """Print summaries, metrics, failures and the slowest items."""
-    console = Console(highlight=False)
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else _FILE_WIDTH)
     document = report.document()
     summaries: list[dict[str, Any]] = document["summary"]  # type: ignore[assignment]
     console.print(_heading(report))
@@ -61,21 +64,19 @@ def _heading(report: Report) -> Text:
 def _summary_table(summaries: list[dict[str, Any]], items: int) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("evaluator", overflow="fold")
-    for heading in ("mean ± 95 %", "n"):
-        table.add_column(heading, justify="right")
-    table.add_column("distribution")
-    for heading in ("passed", "failed", "skipped"):
-        table.add_column(heading, justify="right")
+    for heading in ("mean ± 95 %", "n", "passed", "failed", "skipped"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("distribution", no_wrap=True)
     for summary in summaries:
         failed = summary["failed"]
         table.add_row(
             Text(summary["evaluator"]),
             _mean(summary),
             _count(summary, items),
-            _distribution(summary["histogram"]),
             _pass_rate(summary),
             Text(f"{failed:,}", style="red" if failed else "dim"),
             Text(f"{summary['skipped']:,}", style="" if summary["skipped"] else "dim"),
+            _distribution(summary),
         )
     return table
 
@@ -106,13 +107,13 @@ def _pass_rate(summary: dict[str, Any]) -> Text:
     return Text(f"{rate:.0%} ({low:.0%}–{high:.0%}), n = {summary['pass_rate_n']:,}")
 
 
-def _distribution(histogram: dict[str, Any] | None) -> Text:
-    counts: list[int] = histogram["counts"] if histogram else []
+def _distribution(summary: dict[str, Any]) -> Text:
+    counts: list[int] = summary["histogram"]["counts"] if summary["histogram"] else []
     if not any(counts):
         return Text("")
     most = max(counts)
     bars = "".join(_BARS[0 if not n else 1 + (n * (len(_BARS) - 2)) // most] for n in counts)
-    low, high = histogram["edges"][0], histogram["edges"][-1]  # type: ignore[index]
+    low, high = summary["score_range"] or (summary["min_score"], summary["max_score"])
     return Text.assemble((f"{low:g} ", "dim"), (bars, "cyan"), (f" {high:g}", "dim"))
 
 

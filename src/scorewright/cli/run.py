@@ -89,7 +89,7 @@ def _run(options: RunOptions, runner: Runner) -> int:
         workers=options.workers,
         limit=options.limit,
     )
-    previous = out.previous() if out else ()
+    previous = out.previous() if out else None
     evaluation = Evaluation(dataset, tasks, runner=runner, settings=settings, previous=previous)
     report = evaluation.report
     with _until_interrupted() as interrupted, open_progress(report, show=not options.as_json) as progress:

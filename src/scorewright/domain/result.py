@@ -6,8 +6,9 @@ decoding, so a hostile worker cannot smuggle in anything else.
 
 from __future__ import annotations
 
+import sys
 from enum import StrEnum
-from typing import TypeAlias
+from typing import Annotated, TypeAlias
 
 import msgspec
 
@@ -28,11 +29,17 @@ class FailureCode(StrEnum):
     CANCELLED = "cancelled"
 
 
+#: The bounds refuse NaN and infinity while decoding.
+FiniteFloat = Annotated[
+    float, msgspec.Meta(ge=-sys.float_info.max, le=sys.float_info.max)
+]
+
+
 class Scored(msgspec.Struct, frozen=True, array_like=True, tag_field="status", tag="scored"):
     """The evaluator measured the item."""
 
-    #: Raw and finite; None when only a verdict or metrics were returned.
-    score: float | None = None
+    #: Raw; None when only a verdict or metrics were returned.
+    score: FiniteFloat | None = None
     #: The verdict; None without a threshold, and for a score outside its range.
     passed: bool | None = None
     #: Further values by dotted name.

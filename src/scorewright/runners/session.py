@@ -6,7 +6,6 @@ at fails with the reason, a new worker takes over, and the items around it get t
 
 from __future__ import annotations
 
-import math
 import signal
 import time
 from collections import deque
@@ -14,7 +13,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from scorewright.domain.result import Failed, FailureCode, ItemOutcome, Scored
+from scorewright.domain.result import Failed, FailureCode, ItemOutcome
 from scorewright.runners.base import Limits, Runner
 from scorewright.runners.harness import protocol
 from scorewright.runners.harness.worker import HARNESS_BROKE, time_limit_failure
@@ -49,6 +48,13 @@ class _Pending:
         self.outcomes: list[ItemOutcome | None] = [None] * len(items)
         #: Positions without an outcome, in order.
         self.open = deque(range(len(items)))
+
+    def fill(self, outcomes: list[ItemOutcome], start: int) -> int:
+        """Take outcomes from `start` on for the open positions; returns how many were taken."""
+        count = min(len(self.open), len(outcomes) - start)
+        for outcome in outcomes[start : start + count]:
+            self.outcomes[self.open.popleft()] = outcome
+        return count
 
 
 class Session:
@@ -147,8 +153,7 @@ class Session:
 
     def _take(self, kind: bytes, body: bytes) -> None:
         if kind == protocol.RESULTS:
-            for outcome in _results_decoder.decode(body):
-                self._answer(_checked(outcome))
+            self._answer(_results_decoder.decode(body))
             return
         if kind == protocol.LOADED and not self._is_loaded:
             self._is_loaded = True
@@ -164,13 +169,13 @@ class Session:
             return
         raise WorkerLostError(f"sent a frame of unknown kind {kind!r}")
 
-    def _answer(self, outcome: ItemOutcome) -> None:
+    def _answer(self, outcomes: list[ItemOutcome]) -> None:
+        at = 0
         for batch in self._pending:
-            if batch.open:
-                batch.outcomes[batch.open.popleft()] = outcome
-                self._answered += 1
-                return
-        raise WorkerLostError("sent more results than it was given items")
+            at += batch.fill(outcomes, at)
+        self._answered += at
+        if at < len(outcomes):
+            raise WorkerLostError("sent more results than it was given items")
 
     def _lose(self, reason: str | None) -> None:
         """The worker is gone, or must go: fail the item it was at and let another one go on.
@@ -228,14 +233,6 @@ class Session:
             batch = self._pending.popleft()
             finished.append((batch.batch_number, [o for o in batch.outcomes if o is not None]))
         return finished
-
-
-def _checked(item: ItemOutcome) -> ItemOutcome:
-    """Refuse a score that no harness sends: types were checked by the decoder, finiteness was not."""
-    outcome = item.outcome
-    if isinstance(outcome, Scored) and outcome.score is not None and not math.isfinite(outcome.score):
-        raise WorkerLostError("sent a score that is no finite number")
-    return item
 
 
 def _describe_loss(reason: str, status: int | None, phase: int) -> Failed:

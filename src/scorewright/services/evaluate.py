@@ -149,7 +149,7 @@ def evaluate(
             limits=Limits(timeout_s=timeout_s, memory_mb=memory_mb), workers=workers, limit=limit
         )
         evaluation = Evaluation(
-            _dataset(data), tasks, runner=chosen, settings=settings, previous=previous or ()
+            _dataset(data), tasks, runner=chosen, settings=settings, previous=previous
         )
         return Results(evaluation.run(), evaluation.report)
     finally:

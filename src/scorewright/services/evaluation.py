@@ -7,6 +7,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from scorewright.domain.aggregate import Summary
 from scorewright.domain.binding import Plan
@@ -128,7 +129,7 @@ class Evaluation:
         *,
         runner: Runner,
         settings: Settings,
-        previous: Iterable[ResultRecord] = (),
+        previous: Iterable[ResultRecord] | None = None,
     ) -> None:
         if not tasks:
             raise UsageError("there is no evaluator to run")
@@ -138,7 +139,8 @@ class Evaluation:
         self._settings = settings
         self._runners = [task.runner or runner for task in tasks]
         self._jobs = self._plan()
-        self._previous = _Previous(previous, [task.evaluator.name for task in tasks])
+        names = [task.evaluator.name for task in tasks]
+        self._previous = None if previous is None else _Previous(previous, names)
         total = dataset.rows if settings.limit is None else min(settings.limit, dataset.rows)
         self.report = Report(
             tasks=tasks,
@@ -174,7 +176,7 @@ class Evaluation:
                 makers = self._makers()
             yield self._take(group, makers)
             self.report.duration_s = time.monotonic() - began_s
-        if not self.report.is_complete:
+        if self._previous and not self.report.is_complete:
             yield from self._previous.rest()
         self.report.duration_s = time.monotonic() - began_s
 
@@ -212,12 +214,11 @@ class Evaluation:
         )
 
     def _items(self) -> Iterator[Item]:
-        limit = self._settings.limit
-        for number, data in enumerate(self._dataset.items(), 1):
-            if limit is not None and number > limit:
-                return
+        rows = islice(self._dataset.items(), self._settings.limit)
+        for number, data in enumerate(rows, 1):
             item_id = str(number)
-            yield Item(item_id, data, self._previous.known(item_id))
+            known = self._previous.known(item_id) if self._previous else ()
+            yield Item(item_id, data, known)
 
     def _makers(self) -> list[RecordMaker]:
         makers: list[RecordMaker] = []
@@ -243,7 +244,7 @@ class Evaluation:
         report.items += len(group.item_ids)
         records: list[ResultRecord] = []
         for at, item_id in enumerate(group.item_ids):
-            kept = self._previous.records(item_id)
+            kept = self._previous.records(item_id) if self._previous else None
             for job, maker in enumerate(makers):
                 record = kept[job] if kept else None
                 if record is None:
@@ -284,7 +285,7 @@ class _Previous:
 
     def records(self, item_id: str) -> list[ResultRecord | None] | None:
         """Return what `known` kept for an item, once."""
-        return self._kept.pop(item_id, None) if self._kept else None
+        return self._kept.pop(item_id, None)
 
     def rest(self) -> Iterator[list[ResultRecord]]:
         """Yield what was never reached."""

@@ -147,9 +147,9 @@ class ResultsFile:
             self._target = path.with_name(f"{path.stem}.part.jsonl")
         self._writer = open_results(self._target)
 
-    def previous(self) -> Iterator[ResultRecord]:
-        """Yield the records of the earlier run; none when there was none."""
-        return read_results(self._before) if self._before else iter(())
+    def previous(self) -> Iterator[ResultRecord] | None:
+        """Yield the records of the earlier run; None when there was none."""
+        return read_results(self._before) if self._before else None
 
     def write(self, records: Sequence[ResultRecord]) -> None:
         """Append records."""

@@ -108,7 +108,7 @@ def test_param_calls_carry_constraints():
     ],
 )
 def test_a_param_call_without_a_default_is_required_unless_it_says_otherwise(
-    call: str, default: object, required: bool
+    call: str, default: object, *, required: bool
 ):
     found = only_param(f"trace: Trace, p: str = {call}")
 

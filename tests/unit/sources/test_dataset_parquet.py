@@ -11,6 +11,8 @@ from decimal import Decimal
 from pathlib import Path
 
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from scorewright.domain.errors import DatasetError
@@ -135,6 +137,36 @@ def test_whole_numbers_decimals_and_bytes_keep_every_digit(write: Write):
         'column "deep": bytes became base64 text',
         'column "deep": decimals became text, exactly',
     ]
+
+
+def test_maps_are_lists_of_pairs(tmp_path: Path):
+    path = tmp_path / "d.parquet"
+    moments = pa.array(
+        [[(7, dt.datetime(2026, 1, 1))], None], pa.map_(pa.int64(), pa.timestamp("ns"))
+    )  # noqa: DTZ001  (naive on purpose)
+    nested = pa.array(
+        [[{"m": [("a", math.nan)]}], []],
+        pa.list_(pa.struct([("m", pa.map_(pa.string(), pa.float64()))])),
+    )
+    pq.write_table(pa.table({"moments": moments, "nested": nested}), path)
+
+    dataset = open_dataset(path)
+
+    assert dataset.sample(9) == [
+        {
+            "moments": [{"key": 7, "value": "2026-01-01T00:00:00"}],
+            "nested": [{"m": [{"key": "a", "value": None}]}],
+        },
+        {"moments": None, "nested": []},
+    ]
+    assert dataset.notices[0].message == 'column "nested": 1 NaN or infinite became null'
+
+
+def test_an_extension_type_is_what_it_is_stored_as(tmp_path: Path):
+    path = tmp_path / "d.parquet"
+    pq.write_table(pa.table({"j": pa.array(['{"a": 1}', None], pa.json_())}), path)
+
+    assert open_dataset(path).sample(9) == [{"j": '{"a": 1}'}, {"j": None}]
 
 
 def test_rows_keep_their_order_over_slices_and_row_groups(write: Write):

@@ -27,6 +27,7 @@ from scorewright.sources.dataset.frame_types import (
     column_type,
     conversions,
     count_non_finite,
+    plain_type,
     to_json_type,
 )
 from scorewright.sources.dataset.model import Column, ColumnType, Dataset, Format, Notice
@@ -63,7 +64,8 @@ def read_frame(frame: pl.DataFrame | pl.LazyFrame) -> Dataset:
 
 def _read(scan: _Scan, path: Path | None, form: Format) -> Dataset:
     with _polars_errors(path):
-        schema = scan().collect_schema()
+        schema = {name: plain_type(kind) for name, kind in scan().collect_schema().items()}
+        scan = partial(_plain_scan, scan, schema)
         if len(schema) > MAX_COLUMNS:
             raise refuse(path, f"more than {MAX_COLUMNS:,} columns")
         types: dict[str, ColumnType] = {
@@ -139,7 +141,13 @@ def _scan(file: DataFile) -> pl.LazyFrame:
         return pl.scan_parquet(file.path, glob=False, hive_partitioning=False)
 
 
-def _notices(schema: pl.Schema, non_finite: Counter[str]) -> Iterator[Notice]:
+def _plain_scan(scan: _Scan, schema: dict[str, pl.DataType]) -> pl.LazyFrame:
+    lazy = scan()
+    changed = {name: kind for name, kind in lazy.collect_schema().items() if kind != schema[name]}
+    return lazy.cast({name: schema[name] for name in changed}) if changed else lazy
+
+
+def _notices(schema: dict[str, pl.DataType], non_finite: Counter[str]) -> Iterator[Notice]:
     for name, kind in schema.items():
         if count := non_finite[name]:
             yield Notice(None, f"column {quoted(name)}: {count} NaN or infinite became null")

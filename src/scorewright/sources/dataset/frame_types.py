@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from scorewright.sources.dataset.model import ColumnType
 from scorewright.sources.dataset.refusal import quoted, refuse
@@ -24,12 +24,14 @@ def column_type(name: str, kind: pl.DataType, path: Path | None) -> ColumnType:
     """Name a column's type in JSON.
 
     Raises:
-        DatasetError: There is none, for Python objects in a frame.
+        DatasetError: There is none, as for Python objects in a frame.
     """
     import polars as pl
 
-    if any(isinstance(leaf, pl.Object) for leaf in leaves(kind)):
-        raise refuse(path, f"column {quoted(name)} holds Python objects; make it a JSON type")
+    for leaf in leaves(kind):
+        if not (leaf.is_numeric() or leaf.is_temporal() or isinstance(leaf, _text_types())):
+            text = f"column {quoted(name)} is of type {leaf}, which has no form in JSON; convert it"
+            raise refuse(path, text)
     if kind.is_nested():
         return "json"
     if kind.is_integer():
@@ -39,6 +41,34 @@ def column_type(name: str, kind: pl.DataType, path: Path | None) -> ColumnType:
     if isinstance(kind, pl.Boolean):
         return "boolean"
     return "null" if isinstance(kind, pl.Null) else "string"
+
+
+def _text_types() -> tuple[type[pl.DataType], ...]:
+    import polars as pl
+
+    return (pl.String, pl.Binary, pl.Categorical, pl.Enum, pl.Boolean, pl.Null)
+
+
+def plain_type(kind: pl.DataType) -> pl.DataType:
+    """Replace maps by lists of pairs and extension types by what they are stored as.
+
+    Older versions of Polars read both so by themselves; told by name, as those lack the classes.
+    """
+    import polars as pl
+
+    if type(kind).__name__ == "Map":
+        pair = cast("Any", kind)
+        key, value = _instance(pair.key), _instance(pair.value)
+        return pl.List(pl.Struct({"key": plain_type(key), "value": plain_type(value)}))
+    if hasattr(kind, "ext_storage"):
+        return plain_type(cast("Any", kind).ext_storage())
+    if isinstance(kind, pl.Struct):
+        return pl.Struct({part.name: plain_type(_instance(part.dtype)) for part in kind.fields})
+    if isinstance(kind, pl.List):
+        return pl.List(plain_type(_instance(kind.inner)))
+    if isinstance(kind, pl.Array):
+        return pl.Array(plain_type(_instance(kind.inner)), kind.size)
+    return kind
 
 
 def conversions(kind: pl.DataType) -> Iterator[str]:

@@ -100,7 +100,7 @@ def reason_of(text: bytes, error: Exception) -> tuple[str, int]:
     if wrong := _WRONG_TYPE.search(said):
         return f"not an object but {_TYPE_NAMES.get(wrong[1], wrong[1])}", 0
     if "out of range" in said:
-        return "a number out of range: no double can hold it", 0
+        return "a number out of range, of a double or of 4,300 digits", 0
     if malformed := _MALFORMED.match(said):
         return _malformed_reason(text, malformed[1], int(malformed[2]))
     if "truncated" in said:
