@@ -51,22 +51,14 @@ def measure_run(setting: Setting) -> list[Figure]:
     for label, size in (("500 B", SMALL_BYTES), ("2 KB", LARGE_BYTES)):
         data = write_records(setting.folder / f"{size}.jsonl", output_bytes=size)
         _check_sums(_bare(data), _run(data, setting.folder))
-        walls = take_turns(
+        done = take_turns(
             setting.rounds,
             {
-                "bare": lambda data=data: _bare(data).wall_s,
-                "run": lambda data=data: _run(data, setting.folder).wall_s,
+                "bare": lambda data=data: _bare(data),
+                "run": lambda data=data: _run(data, setting.folder),
             },
         )
-        work = f"{ROWS:,} records of {label} x 3"
-        times_bare = ratios(walls["run"], walls["bare"])
-        per_s = tuple(3 * ROWS / wall_s for wall_s in walls["run"])
-        figures += [
-            Figure(f"bare loop, {work}", "s", tuple(walls["bare"])),
-            Figure(f"scorewright run, {work}", "s", tuple(walls["run"])),
-            Figure(f"scorewright run, {work}", "evaluations/s", per_s),
-            Figure(f"scorewright run, {work}", "x bare loop", times_bare, RUN_BUDGET),
-        ]
+        figures += _compare(f"{ROWS:,} records of {label} x 3", done["bare"], done["run"])
     return figures
 
 
@@ -137,6 +129,20 @@ def _run(data: Path, folder: Path, *, sample_tree: bool = False) -> Finished:
     return run_process([SCOREWRIGHT, "run", *EVALUATORS, *options], sample_tree=sample_tree)
 
 
+def _compare(work: str, bare: list[Finished], run: list[Finished]) -> list[Figure]:
+    walls = [finished.wall_s for finished in run]
+    bare_walls = [finished.wall_s for finished in bare]
+    cpu = ratios([finished.cpu_s for finished in run], [finished.cpu_s for finished in bare])
+    per_s = tuple(3 * ROWS / wall_s for wall_s in walls)
+    return [
+        Figure(f"bare loop, {work}", "s", tuple(bare_walls)),
+        Figure(f"scorewright run, {work}", "s", tuple(walls)),
+        Figure(f"scorewright run, {work}", "evaluations/s", per_s),
+        Figure(f"scorewright run, {work}", "x bare loop", ratios(walls, bare_walls), RUN_BUDGET),
+        Figure(f"scorewright run, {work}", "x bare loop in CPU time", cpu),
+    ]
+
+
 def _check_sums(bare: Finished, run: Finished) -> None:
     """Make sure that both did the same work.
 
@@ -167,12 +173,18 @@ def print_table(title: str, figures: Sequence[Figure]) -> None:
         )
 
 
-def as_document(measured: dict[str, list[Figure]]) -> dict[str, object]:
-    """Turn all figures into what `--json` writes."""
+def as_document(measured: dict[str, list[Figure]], load: float) -> dict[str, object]:
+    """Turn all figures into what `--json` writes.
+
+    Args:
+        measured: figures by benchmark.
+        load: mean number of busy processes before the start, of others alone.
+    """
     return {
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
         "cores": os.cpu_count(),
+        "load_at_start": load,
         "figures": [
             {
                 "benchmark": benchmark,
@@ -193,18 +205,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Measure this machine against the budgets.")
     parser.add_argument("benchmark", choices=["all", *BENCHMARKS])
     parser.add_argument("--rounds", type=int, default=7, help="rounds that count (default 7)")
-    parser.add_argument("--full", action="store_true", help="also a million rows (minutes, 1 GB)")
+    parser.add_argument(
+        "--full", action="store_true", help="also a million rows (minutes, 2 GB of disk)"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the figures there")
     options = parser.parse_args()
     chosen = BENCHMARKS if options.benchmark == "all" else [options.benchmark]
     measured: dict[str, list[Figure]] = {}
+    load = os.getloadavg()[0]
+    print(
+        f"Python {platform.python_version()}, {os.cpu_count()} cores, load {load:.1f} before the start"
+    )
     with tempfile.TemporaryDirectory(prefix="scorewright-bench-") as folder:
         setting = Setting(Path(folder), options.rounds, options.full)
         for name in chosen:
             measured[name] = BENCHMARKS[name](setting)
             print_table((BENCHMARKS[name].__doc__ or name).splitlines()[0], measured[name])
     if options.json:
-        options.json.write_text(json.dumps(as_document(measured), indent=2) + "\n")
+        options.json.write_text(json.dumps(as_document(measured, load), indent=2) + "\n")
 
 
 if __name__ == "__main__":

@@ -14,8 +14,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
+from typing import TypeVar
 
 _SAMPLE_INTERVAL_S = 0.05
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,8 @@ class Finished:
     """A process that has ended well."""
 
     wall_s: float
+    #: Of the process and all below it.
+    cpu_s: float
     stdout: str
     #: Largest resident size of any one process of the tree, by the operating system's account.
     peak_process_bytes: int
@@ -101,10 +105,11 @@ def run_process(command: Sequence[str | Path], *, sample_tree: bool = False) -> 
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise subprocess.CalledProcessError(process.returncode, process.args, output=stdout)
-    return Finished(wall_s, stdout, usage.ru_maxrss * 1024, sampler.peak_bytes)
+    cpu_s = usage.ru_utime + usage.ru_stime
+    return Finished(wall_s, cpu_s, stdout, usage.ru_maxrss * 1024, sampler.peak_bytes)
 
 
-def take_turns(rounds: int, variants: Mapping[str, Callable[[], float]]) -> dict[str, list[float]]:
+def take_turns(rounds: int, variants: Mapping[str, Callable[[], T]]) -> dict[str, list[T]]:
     """Call every variant once a round, after one round that does not count.
 
     Args:
@@ -112,9 +117,9 @@ def take_turns(rounds: int, variants: Mapping[str, Callable[[], float]]) -> dict
         variants: each returns what it measured.
 
     Returns:
-        For every variant its value in each round.
+        For every variant what it returned in each round.
     """
-    measured: dict[str, list[float]] = {name: [] for name in variants}
+    measured: dict[str, list[T]] = {name: [] for name in variants}
     for number in range(rounds + 1):
         for name, measure in variants.items():
             value = measure()

@@ -1,5 +1,6 @@
-"""Commands and their options. Bodies live in modules of their own, imported when a command is called:
-starting has to be quick.
+"""Commands and their options.
+
+Bodies live in modules of their own, imported when a command is called: starting has to be quick.
 
 argparse rather than Typer: loading Typer and what it parses options with takes 0.2 s, as long as 20,000 evaluations.
 """
@@ -11,7 +12,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 from scorewright.domain.errors import CallerError, OurError
 
@@ -25,6 +26,9 @@ CONVENTIONS = (
     "legacy_score",
     "legacy_correct_answer",
 )
+
+if TYPE_CHECKING:
+    _Commands: TypeAlias = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - argparse has no other name for it
 
 _RUNNER_VARIABLE = "SCOREWRIGHT_RUNNER"
 
@@ -67,11 +71,8 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
-_Commands = argparse._SubParsersAction  # noqa: SLF001 - the only name argparse has for it
-
-
 def _command(
-    commands: _Commands[argparse.ArgumentParser],
+    commands: _Commands,
     name: str,
     *,
     summary: str,
@@ -105,7 +106,7 @@ def _add_convention(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_run(commands: _Commands[argparse.ArgumentParser]) -> None:
+def _add_run(commands: _Commands) -> None:
     parser = _command(
         commands,
         "run",
@@ -118,9 +119,15 @@ def _add_run(commands: _Commands[argparse.ArgumentParser]) -> None:
         "evaluators", nargs="+", type=Path, metavar="EVALUATOR", help=".py file or .yaml definition"
     )
     parser.add_argument(
-        "--data", required=True, type=Path, metavar="PATH", help="CSV, JSONL, JSON or Parquet, gzipped or not"
+        "--data",
+        required=True,
+        type=Path,
+        metavar="PATH",
+        help="CSV, JSONL, JSON or Parquet, gzipped or not",
     )
-    parser.add_argument("--source", choices=("auto", "dataset"), default="auto", help="what the data are")
+    parser.add_argument(
+        "--source", choices=("auto", "dataset"), default="auto", help="what the data are"
+    )
     parser.add_argument(
         "--map",
         action="append",
@@ -155,18 +162,30 @@ def _add_run_limits(parser: argparse.ArgumentParser) -> None:
         "--workers", type=_at_least(1), metavar="N", help="processes (default: one per core)"
     )
     parser.add_argument(
-        "--timeout-s", type=_seconds, default=10.0, metavar="S", help="seconds an item may take (default: 10)"
+        "--timeout-s",
+        type=_seconds,
+        default=10.0,
+        metavar="S",
+        help="seconds an item may take (default: 10)",
     )
     parser.add_argument(
-        "--memory-mb", type=_at_least(16), default=256, metavar="M", help="MiB a worker may use (default: 256)"
+        "--memory-mb",
+        type=_at_least(16),
+        default=256,
+        metavar="M",
+        help="MiB a worker may use (default: 256)",
     )
     parser.add_argument("--limit", type=_at_least(0), metavar="N", help="the first N rows only")
 
 
 def _add_run_output(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--out", type=Path, metavar="PATH", help="results as .jsonl, .csv or .parquet")
     parser.add_argument(
-        "--resume", action="store_true", help="keep the results in --out; run what failed or is missing"
+        "--out", type=Path, metavar="PATH", help="results as .jsonl, .csv or .parquet"
+    )
+    parser.add_argument(
+        "--resume",
+        action="store_true",
+        help="keep the results in --out; run what failed or is missing",
     )
     parser.add_argument(
         "--fail-under",
@@ -184,7 +203,7 @@ def _add_run_output(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_check(commands: _Commands[argparse.ArgumentParser]) -> None:
+def _add_check(commands: _Commands) -> None:
     parser = _command(
         commands,
         "check",
@@ -197,7 +216,7 @@ def _add_check(commands: _Commands[argparse.ArgumentParser]) -> None:
     _add_format(parser)
 
 
-def _add_new(commands: _Commands[argparse.ArgumentParser]) -> None:
+def _add_new(commands: _Commands) -> None:
     parser = _command(
         commands,
         "new",
@@ -212,8 +231,10 @@ def _add_new(commands: _Commands[argparse.ArgumentParser]) -> None:
     )
 
 
-def _add_datasets(commands: _Commands[argparse.ArgumentParser]) -> None:
-    parser = commands.add_parser("datasets", help="Look at data files.", description="Look at data files.")
+def _add_datasets(commands: _Commands) -> None:
+    parser = commands.add_parser(
+        "datasets", help="Look at data files.", description="Look at data files."
+    )
     verbs = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     inspect = _command(
         verbs,
@@ -226,8 +247,10 @@ def _add_datasets(commands: _Commands[argparse.ArgumentParser]) -> None:
     _add_format(inspect)
 
 
-def _add_runner(commands: _Commands[argparse.ArgumentParser]) -> None:
-    parser = commands.add_parser("runner", help="Prove the sandbox.", description="Prove the sandbox.")
+def _add_runner(commands: _Commands) -> None:
+    parser = commands.add_parser(
+        "runner", help="Prove the sandbox.", description="Prove the sandbox."
+    )
     verbs = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     check = _command(
         verbs,
@@ -236,7 +259,9 @@ def _add_runner(commands: _Commands[argparse.ArgumentParser]) -> None:
         example="scorewright runner check jail",
         call=_call_runner_check,
     )
-    check.add_argument("name", nargs="?", default="jail", metavar="NAME", help="the runner (default: jail)")
+    check.add_argument(
+        "name", nargs="?", default="jail", metavar="NAME", help="the runner (default: jail)"
+    )
     _add_format(check)
 
 

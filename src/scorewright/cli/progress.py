@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Protocol
 
@@ -36,9 +36,11 @@ class _Bar:
         from rich.progress import (
             BarColumn,
             MofNCompleteColumn,
-            Progress as RichProgress,
             TextColumn,
             TimeRemainingColumn,
+        )
+        from rich.progress import (
+            Progress as RichProgress,
         )
 
         self._report = report
@@ -82,7 +84,7 @@ class _Delayed:
 
 
 @contextmanager
-def open_progress(report: Report, *, show: bool) -> Iterator[Progress]:
+def open_progress(report: Report, *, show: bool) -> Generator[Progress]:
     """Offer a bar for the time of a run, on a terminal and where `show` is true."""
     if not (show and sys.stderr.isatty()):
         yield _Silent()

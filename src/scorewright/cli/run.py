@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,8 +16,8 @@ import msgspec
 from scorewright.cli.gate import Gate, parse_gate
 from scorewright.cli.progress import Progress, open_progress
 from scorewright.cli.speech import say
-from scorewright.domain.errors import UsageError
 from scorewright.domain.convention import Convention
+from scorewright.domain.errors import UsageError
 from scorewright.domain.evaluator import Evaluator
 from scorewright.domain.mapping import parse_map_option, parse_param_option, share_assignments
 from scorewright.domain.result_record import ResultRecord
@@ -74,16 +74,16 @@ def run_command(options: RunOptions, zygote: LaunchedZygote | None) -> int:
 
 def _run(options: RunOptions, runner: Runner) -> int:
     convention = Convention(options.convention) if options.convention else None
-    evaluators = load_evaluators(options.evaluators, convention=convention)
+    evaluators = load_evaluators(
+        options.evaluators, convention=convention, any_import=not runner.jailed
+    )
     names = [evaluator.name for evaluator in evaluators]
     gates = [parse_gate(text, names) for text in options.fail_under]
     tasks = _tasks(options, evaluators)
     dataset = open_dataset(options.data)
     if not options.as_json:
         _show_notices(dataset)
-    out = ResultsFile(options.out, resume=options.resume) if options.out else None
-    if options.resume and out is None:
-        raise UsageError("--resume needs --out with the results to go on from")
+    out = _results_file(options)
     settings = Settings(
         limits=Limits(timeout_s=options.timeout_s, memory_mb=options.memory_mb),
         workers=options.workers,
@@ -92,7 +92,10 @@ def _run(options: RunOptions, runner: Runner) -> int:
     previous = out.previous() if out else None
     evaluation = Evaluation(dataset, tasks, runner=runner, settings=settings, previous=previous)
     report = evaluation.report
-    with _until_interrupted() as interrupted, open_progress(report, show=not options.as_json) as progress:
+    with (
+        _until_interrupted() as interrupted,
+        open_progress(report, show=not options.as_json) as progress,
+    ):
         _consume(evaluation.run(should_stop=interrupted), out, progress)
     missed = [text for gate in gates if (text := gate.miss(report, options.max_failed))]
     _print(report, options, gates, missed)
@@ -100,6 +103,16 @@ def _run(options: RunOptions, runner: Runner) -> int:
         say(_how_to_resume(report, options))
         return EXIT_INTERRUPTED
     return 1 if missed else 0
+
+
+def _results_file(options: RunOptions) -> ResultsFile | None:
+    if options.out is None:
+        if options.resume:
+            raise UsageError("--resume needs --out with the results to go on from")
+        return None
+    if options.out.exists() and options.out.samefile(options.data):
+        raise UsageError(f"--out {options.out}: these are the data; name another file")
+    return ResultsFile(options.out, resume=options.resume)
 
 
 def _tasks(options: RunOptions, evaluators: list[Evaluator]) -> list[Task]:
@@ -154,11 +167,13 @@ def _how_to_resume(report: Report, options: RunOptions) -> str:
     done = f"stopped after {report.items:,} of {report.total:,} rows"
     if options.out is None or options.out.suffix.lower() != ".jsonl":
         return f"{done}; with --out RESULTS.jsonl a later --resume can go on from there"
-    return f"{done}; results so far are in {options.out}: run the same command with --resume to go on"
+    return (
+        f"{done}; results so far are in {options.out}: run the same command with --resume to go on"
+    )
 
 
 @contextmanager
-def _until_interrupted() -> Iterator[Callable[[], bool]]:
+def _until_interrupted() -> Generator[Callable[[], bool]]:
     """Turn the first Ctrl-C into a request to stop; the second one stops at once."""
     seen: list[int] = []
 

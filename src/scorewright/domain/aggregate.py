@@ -67,10 +67,6 @@ class Summary:
         """Items without a result so far."""
         return self._failed
 
-    def add(self, item_number: int, item: ItemOutcome) -> None:
-        """Add the outcome of one item."""
-        self.add_batch(item_number, (item,))
-
     def add_batch(self, first_item_number: int, items: Sequence[ItemOutcome]) -> None:
         """Add the outcomes of consecutive items.
 

@@ -7,6 +7,7 @@ turns it into a function: items are never decoded on the host.
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import itemgetter
 from typing import Any, Literal, TypeAlias
 
 import msgspec
@@ -56,8 +57,8 @@ def compile_binder(plan: Plan) -> Binder:
     decode = msgspec.json.Decoder().decode
     positional = [_reader(a) for a in plan if not a.keyword]
     named = [(a.name, _reader(a), a.required) for a in plan if a.keyword]
-    if not positional and all(_is_column(a) for a in plan):
-        return _bind_columns([(a.name, a.paths[0][0]) for a in plan], plan, decode)
+    if positional and not named and all(_is_column(a) for a in plan):
+        return _bind_columns(plan, positional, decode)
 
     def bind(raw: bytes) -> tuple[tuple[Any, ...], dict[str, Any]]:
         row = decode(raw)
@@ -78,18 +79,20 @@ def _is_column(argument: Argument) -> bool:
 
 
 def _bind_columns(
-    pairs: list[tuple[str, Any]], plan: Plan, decode: Callable[[bytes], Any]
+    plan: Plan, readers: list[Callable[[JsonObject], Any]], decode: Callable[[bytes], Any]
 ) -> Binder:
-    readers = [_reader(argument) for argument in plan]
+    """Bind required columns by position in one call into C, half a microsecond cheaper."""
+    keys = [argument.paths[0][0] for argument in plan]
+    take = itemgetter(*keys)
+    is_single = len(keys) == 1
 
     def bind(raw: bytes) -> tuple[tuple[Any, ...], dict[str, Any]]:
         row = decode(raw)
         try:
-            return (), {name: row[key] for name, key in pairs}
+            found = take(row)
         except KeyError:
-            for read in readers:
-                read(row)
-            raise
+            return tuple([read(row) for read in readers]), {}  # one of them raises, and says which
+        return ((found,) if is_single else found), {}
 
     return bind
 
@@ -153,13 +156,13 @@ def _field_reader(argument: Argument) -> Callable[[JsonObject], Any]:
 
 def resolve(row: JsonValue, path: Path) -> Any:
     """Follow `path` from `row`; the sentinel `_MISSING` where it leads nowhere. A null is a value."""
-    value: Any = row
+    value = row
     for step in path:
-        if isinstance(value, dict) and isinstance(step, str):
-            value = value.get(step, _MISSING)
-            if value is _MISSING:
+        if isinstance(step, str):
+            if not isinstance(value, dict) or step not in value:
                 return _MISSING
-        elif isinstance(value, list) and isinstance(step, int) and -len(value) <= step < len(value):
+            value = value[step]
+        elif isinstance(value, list) and -len(value) <= step < len(value):
             value = value[step]
         else:
             return _MISSING

@@ -79,7 +79,11 @@ class SourceError(EvaluatorError):
 
 
 def load_evaluator(
-    path: Path, *, convention: Convention | None = None, level: Level | None = None
+    path: Path,
+    *,
+    convention: Convention | None = None,
+    level: Level | None = None,
+    any_import: bool = False,
 ) -> Evaluator:
     """Read an evaluator from a Python file or a YAML definition, without running it.
 
@@ -87,11 +91,15 @@ def load_evaluator(
         path: A `.py`, `.yaml` or `.yml` file.
         convention: How to call it, whatever the definition says; detected when neither says.
         level: What one call sees, likewise.
+        any_import: Accept imports from outside the standard library: the code will run without a sandbox.
 
     Raises:
         EvaluatorError: The caller's: the file cannot be read, or is no evaluator.
     """
-    return evaluator_from_text(path, read_text(path), convention=convention, level=level)
+    text = read_text(path)
+    return evaluator_from_text(
+        path, text, convention=convention, level=level, any_import=any_import
+    )
 
 
 def read_text(path: Path) -> str:
@@ -123,7 +131,12 @@ def read_text(path: Path) -> str:
 
 
 def evaluator_from_text(
-    path: Path, text: str, *, convention: Convention | None = None, level: Level | None = None
+    path: Path,
+    text: str,
+    *,
+    convention: Convention | None = None,
+    level: Level | None = None,
+    any_import: bool = False,
 ) -> Evaluator:
     """Make an evaluator of the text of a file, and of the source file that a definition names.
 
@@ -132,6 +145,7 @@ def evaluator_from_text(
         text: What it holds.
         convention: As for `load_evaluator`.
         level: As for `load_evaluator`.
+        any_import: As for `load_evaluator`.
 
     Raises:
         EvaluatorError: The author's: it is no evaluator.
@@ -148,7 +162,7 @@ def evaluator_from_text(
         level=level or definition.level,
     )
     try:
-        return build_evaluator(source, definition, origin=str(origin))
+        return build_evaluator(source, definition, origin=str(origin), any_import=any_import)
     except SourceError:
         raise
     except (EvaluatorError, ParamError, MappingError) as error:
@@ -177,6 +191,7 @@ def evaluator_from_source(
     name: str,
     convention: Convention | None = None,
     level: Level | None = None,
+    any_import: bool = False,
 ) -> Evaluator:
     """Make an evaluator of Python source, without running it.
 
@@ -185,21 +200,25 @@ def evaluator_from_source(
         name: Its identifier.
         convention: How to call it; detected when None.
         level: What one call sees; detected when None.
+        any_import: Accept imports from outside the standard library: the code will run without a sandbox.
 
     Raises:
         EvaluatorError: The author's: the source is no evaluator, or the name none.
     """
     definition = Definition(name=name, convention=convention, level=level)
-    return build_evaluator(source, definition, origin=name)
+    return build_evaluator(source, definition, origin=name, any_import=any_import)
 
 
-def build_evaluator(source: str, definition: Definition, *, origin: str) -> Evaluator:
+def build_evaluator(
+    source: str, definition: Definition, *, origin: str, any_import: bool = False
+) -> Evaluator:
     """Make an evaluator of Python source and what its definition says.
 
     Args:
         source: Python that defines `evaluate`.
         definition: What the author decides beside it.
         origin: Where the source comes from, for messages.
+        any_import: Accept imports from outside the standard library: the code will run without a sandbox.
 
     Raises:
         EvaluatorError: The author's: something in the source or the definition does not fit.
@@ -207,7 +226,9 @@ def build_evaluator(source: str, definition: Definition, *, origin: str) -> Eval
     name = definition.name or slug(definition.display_name or "")
     check_name(name)
     source = source.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-    signature, convention, level, roles, diagnostics = _read(source, definition, origin)
+    signature, convention, level, roles, diagnostics = _read(
+        source, definition, origin, any_import=any_import
+    )
     _check_mapping(definition, roles)
     score_range = settle_range(definition.score_range, convention)
     threshold = settle_threshold(definition.threshold, score_range)
@@ -232,11 +253,18 @@ def build_evaluator(source: str, definition: Definition, *, origin: str) -> Eval
     )
 
 
+#: Diagnostics about imports that only the sandbox refuses.
+_IMPORT_CODES = ("missing_module", "refused_module")
+
+
 def _read(
-    source: str, definition: Definition, origin: str
+    source: str, definition: Definition, origin: str, *, any_import: bool
 ) -> tuple[Signature, Convention, Level, Roles, tuple[Diagnostic, ...]]:
     """Parse the source and say what its parameters are for; the diagnostics left are warnings."""
     parsed = parse_python(source)
+    if any_import:
+        others = tuple(d for d in parsed.diagnostics if d.code not in _IMPORT_CODES)
+        parsed = msgspec.structs.replace(parsed, diagnostics=others)
     signature = parsed.signature
     if signature is None or parsed.errors:
         raise SourceError(origin, parsed.diagnostics)

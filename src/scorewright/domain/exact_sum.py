@@ -49,11 +49,7 @@ class ExactSum:
         return total / (power * self.count)
 
     def standard_error(self) -> float | None:
-        """Give the sample standard deviation over the root of the count.
-
-        Returns:
-            The error; None below two numbers, infinite where it is beyond the largest float.
-        """
+        """Give the sample standard deviation over the root of the count; None below two numbers."""
         count = self.count
         if count < 2:
             return None
@@ -68,14 +64,11 @@ class ExactSum:
 
 
 def _root_of_ratio(numerator: int, denominator: int) -> float:
-    """Take the square root of a ratio that may be too large or too small for a float."""
+    """Take the square root, a float, of a ratio that may be too large or too small for one."""
     # Scaled by a power of four to some 120 bits, whose root has 60: more than a float shows.
     shift = (121 - numerator.bit_length() + denominator.bit_length()) // 2
     if shift >= 0:
         root = math.isqrt((numerator << 2 * shift) // denominator)
     else:
         root = math.isqrt(numerator // (denominator << -2 * shift))
-    try:
-        return math.ldexp(root, -shift)
-    except OverflowError:
-        return math.inf
+    return math.ldexp(root, -shift)

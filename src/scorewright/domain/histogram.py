@@ -87,7 +87,9 @@ class ObservedHistogram:
 
 
 def _bin(score: float, exponent: int) -> int:
-    return math.floor(math.ldexp(score, -exponent))
+    scaled = math.ldexp(score, -exponent)
+    # What is below zero stays there, however much wider the bins are.
+    return -1 if score < 0 and not scaled else math.floor(scaled)
 
 
 def _rebin(counts: Mapping[float, int], exponent: int) -> Counter[float]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     JsonValue: TypeAlias = (
-        None | bool | int | float | str | list["JsonValue"] | dict[str, "JsonValue"]
+        bool | int | float | str | list["JsonValue"] | dict[str, "JsonValue"] | None
     )
 else:  # msgspec resolves annotations, and knows no recursive alias before Python 3.12
     JsonValue = Any

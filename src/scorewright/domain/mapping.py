@@ -8,12 +8,12 @@ from typing import Literal, NoReturn
 import msgspec
 from msgspec.structs import replace
 
-from scorewright.domain.binding import Argument, Path, Plan
+from scorewright.domain.binding import Argument, Plan
 from scorewright.domain.convention import Convention
 from scorewright.domain.detection import ITEM_PARAMETERS
 from scorewright.domain.errors import MappingError, ParamError
 from scorewright.domain.evaluator import Evaluator
-from scorewright.domain.field_path import parse_path, print_path
+from scorewright.domain.field_path import parse_path
 from scorewright.domain.json_value import JsonValue
 from scorewright.domain.param import settle_values
 from scorewright.domain.signature import Parameter
@@ -81,9 +81,8 @@ def _argument(run: _Run, index: int, parameter: Parameter) -> Argument | None:
     convention = run.evaluator.convention
     item_parameters = ITEM_PARAMETERS[convention]
     from_item = index < len(item_parameters)
-    by_position = parameter.kind == "positional_only" or (
-        from_item and parameter.kind != "keyword_only"
-    )
+    # Parameters without a default come first and are always given: by position is quicker to bind.
+    by_position = parameter.kind != "keyword_only" and (from_item or parameter.required)
     argument = Argument(
         name=parameter.name,
         how="field",
@@ -128,7 +127,7 @@ def _mapped_argument(run: _Run, argument: Argument) -> Argument:
     except MappingError as error:
         raise MappingError(f"mapping: variable {quote(argument.name)}: {error}") from None
     if run.columns is not None and path[0] not in run.columns:
-        _refuse_field(run, argument.name, path)
+        _refuse_field(run, argument.name, str(path[0]), value)
     return replace(argument, paths=(path,))
 
 
@@ -184,14 +183,12 @@ def _refuse_unmapped(run: _Run, unmapped: Sequence[str]) -> NoReturn:
     )
 
 
-def _refuse_field(run: _Run, name: str, path: Path) -> NoReturn:
+def _refuse_field(run: _Run, name: str, first: str, value: str) -> NoReturn:
     columns = run.columns or ()
-    first = str(path[0])
-    text = msgspec.json.encode(print_path(path)).decode()
     raise MappingError(
         f"mapping: variable {quote(name)}: there is no column {quote(first)}"
         f"{did_you_mean(first, columns)} (columns: {name_list(columns)}); name one of them, "
-        f"or for the text itself write it in double quotes (--map '{name}={text}')"
+        f"or for the text itself write it in double quotes (--map '{name}={quote(value)}')"
     )
 
 

@@ -230,8 +230,8 @@ def _text_of(value: JsonValue) -> str:
         return value
     try:
         return msgspec.json.encode(value).decode()
-    except (OverflowError, RecursionError):
-        return "a number out of range"
+    except (TypeError, ValueError, OverflowError, RecursionError):
+        return f"a value of type {type(value).__name__} that JSON cannot hold"
 
 
 def _wanted(param: ConfigParam) -> str:

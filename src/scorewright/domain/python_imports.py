@@ -134,7 +134,8 @@ def _unusable(module: str) -> tuple[str, str] | None:
         return None
     message = (
         f"module {quote(module)} is not available: "
-        "evaluators have the standard library only; remove the import"
+        "the sandbox has the standard library only; remove the import, or run code you trust with "
+        "--runner local"
     )
     return "missing_module", message
 

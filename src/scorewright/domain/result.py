@@ -30,9 +30,7 @@ class FailureCode(StrEnum):
 
 
 #: The bounds refuse NaN and infinity while decoding.
-FiniteFloat = Annotated[
-    float, msgspec.Meta(ge=-sys.float_info.max, le=sys.float_info.max)
-]
+FiniteFloat = Annotated[float, msgspec.Meta(ge=-sys.float_info.max, le=sys.float_info.max)]
 
 
 class Scored(msgspec.Struct, frozen=True, array_like=True, tag_field="status", tag="scored"):

@@ -26,12 +26,11 @@ class _Loader(_BaseLoader):
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> Any:  # noqa: FBT001, FBT002
         seen: set[str] = set()
         for key, _value in node.value:
-            if key.value in seen:
-                raise yaml.MarkedYAMLError(
-                    problem=f"key {quote(str(key.value))} is given twice",
-                    problem_mark=key.start_mark,
-                )
-            seen.add(str(key.value))
+            name = key.value if isinstance(key, yaml.ScalarNode) else None
+            if name is None or name in seen:
+                said = "a key is no text" if name is None else f"key {quote(name)} is given twice"
+                raise yaml.MarkedYAMLError(problem=said, problem_mark=key.start_mark)
+            seen.add(name)
         return _BaseLoader.construct_mapping(self, node, deep=deep)
 
 

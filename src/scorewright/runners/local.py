@@ -10,15 +10,15 @@ from __future__ import annotations
 import os
 import platform
 import resource
-import select
 import signal
 import sys
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+from scorewright.domain.errors import SandboxUnavailableError
 from scorewright.runners.base import Limits, RunnerReport
 from scorewright.runners.harness import protocol
-from scorewright.runners.process import Channel, WorkerProcess
+from scorewright.runners.process import Channel, WorkerLostError, WorkerProcess, wait_readable
 
 _EXIT_TIMEOUT_S = 5.0
 _HELLO_TIMEOUT_S = 10.0
@@ -45,18 +45,27 @@ class LocalRunner:
         channel = Channel()
         sys.stdout.flush()
         sys.stderr.flush()
+        parent = os.getpid()
         pid = os.fork()
         if pid == 0:
-            _run_child(channel, limits, self._evaluate)
+            _run_child(channel, limits, self._evaluate, parent)
         channel.close_far_ends()
         worker = WorkerProcess(channel, os.pidfd_open(pid), lambda: _wait(pid))
-        worker.wait_frame(_HELLO_TIMEOUT_S)
+        try:
+            is_up = worker.wait_frame(_HELLO_TIMEOUT_S) is not None
+        except WorkerLostError:
+            is_up = False
+        if not is_up:
+            worker.end()
+            raise SandboxUnavailableError("local: the worker process did not start")
         return worker
 
     def report(self) -> RunnerReport:
         """Say that there is no layer."""
         engine = f"{sys.implementation.name} {platform.python_version()}"
-        return RunnerReport(self.tier, engine, (), ("no sandbox: the code ran with your own rights",))
+        return RunnerReport(
+            self.tier, engine, (), ("no sandbox: the code ran with your own rights",)
+        )
 
     def close(self) -> None:
         """Workers are ended by their sessions."""
@@ -65,7 +74,7 @@ class LocalRunner:
 def _wait(pid: int) -> int | None:
     pidfd = os.pidfd_open(pid)
     try:
-        if not select.select([pidfd], [], [], _EXIT_TIMEOUT_S)[0]:
+        if not wait_readable(pidfd, _EXIT_TIMEOUT_S):
             return None
     finally:
         os.close(pidfd)
@@ -73,12 +82,15 @@ def _wait(pid: int) -> int | None:
 
 
 def _run_child(
-    channel: Channel, limits: Limits, evaluate: Callable[..., Any] | None
+    channel: Channel, limits: Limits, evaluate: Callable[..., Any] | None, parent: int
 ) -> NoReturn:
     # Imported in the child alone: the host needs none of it.
     from scorewright.runners.harness import worker
+    from scorewright.runners.jail.kernel.privileges import die_with_parent
 
     try:
+        # A fork holds its siblings' sockets too, so that no closed socket tells it that the host has gone.
+        die_with_parent(parent)
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the host to act on
         channel.near.close()
         _bound_memory(limits.memory_mb)

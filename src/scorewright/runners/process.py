@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
+import math
 import mmap
 import os
 import select
@@ -17,9 +19,21 @@ from scorewright.runners.harness import protocol
 _READ_BYTES = 1 << 18
 #: Bytes the kernel should buffer each way, so that two batches rarely wait for the other side.
 _BUFFER_BYTES = 1 << 20
-
+#: Bytes taken from one worker before others get their turn: one that floods its socket must not hold the host.
+_MAX_TURN_BYTES = 2 * protocol.MAX_REPLY_BYTES
 
 CLOSED = "closed its connection"
+CLOSED_AND_RAN_ON = "closed its connection and ran on"
+
+
+def wait_readable(descriptor: int, timeout_s: float) -> bool:
+    """Wait until a descriptor can be read, or its other end is closed; tell whether it can.
+
+    Not by select(2), which knows no descriptor above 1023.
+    """
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    return bool(poll.poll(math.ceil(timeout_s * 1000)))
 
 
 class WorkerLostError(Exception):
@@ -36,14 +50,24 @@ class Channel:
         self.near, self.far = socket.socketpair()
         for end in (self.near, self.far):
             end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _BUFFER_BYTES)
-        self.page_fd = os.memfd_create("scorewright-progress", os.MFD_CLOEXEC)
+        self.page_fd = os.memfd_create(
+            "scorewright-progress", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING
+        )
         os.ftruncate(self.page_fd, protocol.PAGE_BYTES)
+        # A page that shrinks would kill whoever reads it.
+        fcntl.fcntl(self.page_fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW)
         self.page = mmap.mmap(self.page_fd, protocol.PAGE_BYTES)
 
     def close_far_ends(self) -> None:
         """Let go of what only the worker should hold, so that its end shows as a closed socket."""
         self.far.close()
         os.close(self.page_fd)
+
+    def close(self) -> None:
+        """Let go of everything: there will be no worker."""
+        self.close_far_ends()
+        self.near.close()
+        self.page.close()
 
 
 class WorkerProcess:
@@ -118,7 +142,8 @@ class WorkerProcess:
         return frames
 
     def _fill(self) -> bool:
-        while True:
+        end = len(self._incoming) + _MAX_TURN_BYTES
+        while len(self._incoming) < end:
             try:
                 part = self._socket.recv(_READ_BYTES)
             except BlockingIOError:
@@ -129,7 +154,8 @@ class WorkerProcess:
                 return True
             self._incoming += part
             if len(part) < _READ_BYTES:
-                return False
+                break
+        return False
 
     def _parse(self) -> list[tuple[bytes, bytes]]:
         frames: list[tuple[bytes, bytes]] = []
@@ -154,7 +180,7 @@ class WorkerProcess:
         """
         deadline = time.monotonic() + timeout_s
         while (left := deadline - time.monotonic()) > 0:
-            if select.select([self._socket], [], [], left)[0] and (frames := self.receive()):
+            if wait_readable(self._socket.fileno(), left) and (frames := self.receive()):
                 return frames[0]
         return None
 
@@ -173,6 +199,6 @@ class WorkerProcess:
         os.close(self._pidfd)
         return status
 
-    def status_if_ended(self, timeout_s: float) -> bool:
-        """Whether the process ends by itself within `timeout_s`."""
-        return bool(select.select([self._pidfd], [], [], timeout_s)[0])
+    def ends_within(self, timeout_s: float) -> bool:
+        """Tell whether the process ends by itself within `timeout_s`."""
+        return wait_readable(self._pidfd, timeout_s)

@@ -6,34 +6,27 @@ at fails with the reason, a new worker takes over, and the items around it get t
 
 from __future__ import annotations
 
-import signal
 import time
 from collections import deque
 from collections.abc import Sequence
 
 import msgspec
 
-from scorewright.domain.result import Failed, FailureCode, ItemOutcome
+from scorewright.domain.result import Failed, ItemOutcome
 from scorewright.runners.base import Limits, Runner
 from scorewright.runners.harness import protocol
-from scorewright.runners.harness.worker import HARNESS_BROKE, time_limit_failure
-from scorewright.runners.process import CLOSED, WorkerLostError, WorkerProcess
+from scorewright.runners.harness.worker import time_limit_failure
+from scorewright.runners.loss import describe_loss
+from scorewright.runners.process import CLOSED, CLOSED_AND_RAN_ON, WorkerLostError, WorkerProcess
+from scorewright.runners.reply import decode_loaded, decode_results
 
 #: The host kills this long after the worker's own timer should have ended the item.
 _GRACE_S = 0.5
-#: A worker whose socket closed is given this long to end by itself, for its exit status.
-_LAST_GASP_S = 1.0
+#: A worker whose socket closed is given this long to end by itself, for its exit status. It is short, since
+#: other workers wait: one that dies has closed its socket in its very last moments.
+_LAST_GASP_S = 0.2
 #: Workers that may end between two items before the next item is blamed after all.
 _MAX_IDLE_LOSSES = 3
-
-
-
-def _refuse_extension(code: int, _data: memoryview) -> object:
-    raise msgspec.DecodeError(f"sent an extension type ({code})")
-
-
-_results_decoder = msgspec.msgpack.Decoder(list[ItemOutcome], ext_hook=_refuse_extension)
-_loaded_decoder = msgspec.msgpack.Decoder(protocol.Loaded)
 
 
 class _Pending:
@@ -118,11 +111,14 @@ class Session:
 
     def receive(self) -> list[tuple[int, list[ItemOutcome]]]:
         """Read what the worker sent; returns the batches that are finished by it, oldest first."""
-        assert self._worker is not None  # noqa: S101 - polled because there is one
+        worker = self._worker
+        assert worker is not None  # noqa: S101 - polled because there is one
         try:
-            for kind, body in self._worker.receive():
+            for kind, body in worker.receive():
                 self._take(kind, body)
-        except (WorkerLostError, msgspec.DecodeError) as error:
+                if self._worker is not worker:  # it was ended: what else it sent counts for nothing
+                    break
+        except WorkerLostError as error:
             self._lose(str(error))
         return self._finished()
 
@@ -131,8 +127,8 @@ class Session:
         worker = self._worker
         if worker is None or (self._is_loaded and not self._pending):
             return []
-        item = worker.item_number if self._is_loaded else 0
-        if item != self._last_item:
+        item = self._claimed_item(worker) if self._is_loaded else 0
+        if item > self._last_item:
             self._last_item = item
             self._moved_at_s = now_s
         elif now_s - self._moved_at_s > self._limits.timeout_s + _GRACE_S:
@@ -145,6 +141,17 @@ class Session:
             self._worker.end()
             self._worker = None
 
+    def _claimed_item(self, worker: WorkerProcess) -> int:
+        """Return the number of the item under way, as far as it can be true.
+
+        The author's code can write to the page: a counter that is kept moving must not buy more time than
+        there are items. So it counts up to the items sent, and (in `check_time`) only ever upwards.
+        """
+        return min(worker.item_number, self._answered + self._open_items())
+
+    def _open_items(self) -> int:
+        return sum([len(batch.open) for batch in self._pending])
+
     def _send(self, batch: _Pending) -> None:
         assert self._worker is not None  # noqa: S101 - callers checked
         ids = [batch.item_ids[at] for at in batch.open]
@@ -152,22 +159,20 @@ class Session:
         self._worker.send(protocol.BATCH, msgspec.msgpack.encode(protocol.Batch(ids, items)))
 
     def _take(self, kind: bytes, body: bytes) -> None:
-        if kind == protocol.RESULTS:
-            self._answer(_results_decoder.decode(body))
-            return
         if kind == protocol.LOADED and not self._is_loaded:
+            self._load_failure = decode_loaded(body)
             self._is_loaded = True
             self._moved_at_s = time.monotonic()
-            self._load_failure = _loaded_decoder.decode(body).failure
             if self._load_failure is not None:
                 self._fail_all()
-            return
-        if kind == protocol.RETIRE:
+        elif kind == protocol.RESULTS and self._is_loaded:
+            self._answer(decode_results(body))
+        elif kind == protocol.RETIRE and self._answered:  # else it could retire for ever
             self.close()
-            if any(batch.open for batch in self._pending):
+            if self._open_items():
                 self.start()
-            return
-        raise WorkerLostError(f"sent a frame of unknown kind {kind!r}")
+        else:
+            raise WorkerLostError(f"sent a frame out of turn, of kind {kind!r}")
 
     def _answer(self, outcomes: list[ItemOutcome]) -> None:
         at = 0
@@ -186,14 +191,14 @@ class Session:
         worker = self._worker
         assert worker is not None  # noqa: S101 - callers checked
         phase, item_number = worker.phase, worker.item_number
-        if reason == CLOSED:
-            worker.status_if_ended(_LAST_GASP_S)
+        if reason == CLOSED and not worker.ends_within(_LAST_GASP_S):
+            reason = CLOSED_AND_RAN_ON
         status = worker.end()
         self._worker = None
         if reason is None:
             failure = time_limit_failure(self._limits.timeout_s, None)
         else:
-            failure = _describe_loss(reason, status, phase)
+            failure = describe_loss(reason, status, phase)
         if not self._is_loaded:
             self._load_failure = failure
             self._fail_all()
@@ -202,13 +207,12 @@ class Session:
             self._idle_losses += 1  # it ended between two items: none of them is to blame
         else:
             self._blame(item_number - 1 - self._answered, failure)
-        if any(batch.open for batch in self._pending):
+        if self._open_items():
             self.start()
 
     def _blame(self, offset: int, failure: Failed) -> None:
         """Give `failure` to the open item at `offset`; a claim outside the open ones hits the first."""
-        total = sum(len(batch.open) for batch in self._pending)
-        offset = offset if 0 <= offset < total else 0
+        offset = offset if 0 <= offset < self._open_items() else 0
         for batch in self._pending:
             if offset < len(batch.open):
                 at = batch.open[offset]
@@ -233,24 +237,3 @@ class Session:
             batch = self._pending.popleft()
             finished.append((batch.batch_number, [o for o in batch.outcomes if o is not None]))
         return finished
-
-
-def _describe_loss(reason: str, status: int | None, phase: int) -> Failed:
-    """Say what became of a worker, from its exit status."""
-    code = FailureCode.AUTHOR_ERROR
-    if phase == protocol.PHASE_ENCODE:
-        code, text = FailureCode.OUTPUT_LIMIT, "the result is too large to be sent; return less"
-    elif status is None or reason != CLOSED:
-        text = f"the code tampered with the sandbox's connection: the worker {reason}"
-    elif status == signal.SIGSYS:
-        text = "the code made a system call for which the sandbox ends the process (SIGSYS)"
-    elif status == signal.SIGKILL:
-        code, text = FailureCode.OUT_OF_MEMORY, "the process was killed, most likely for its memory"
-    elif status & 0x7F:
-        name = signal.Signals(status & 0x7F).name
-        text = f"the code crashed the interpreter ({name})"
-    elif status >> 8 == HARNESS_BROKE:
-        text = "the code damaged the interpreter it runs in, so that no result could be read"
-    else:
-        text = f"the code ended its process (exit code {status >> 8}) without returning a result"
-    return Failed(code, text)

@@ -30,8 +30,8 @@ from scorewright.sources.dataset import Dataset, from_rows, open_dataset
 from scorewright.storage.results_file import flatten, results_schema
 
 if TYPE_CHECKING:
-    import pandas
-    import polars
+    import pandas as pd
+    import polars as pl
 
 EvaluatorLike: TypeAlias = str | Path | Callable[..., Any]
 """A path, a source text, or a function."""
@@ -78,32 +78,30 @@ class Results:
         """Return the whole report of the run, as `run --format json` prints it."""
         return self._report.document()
 
-    def to_polars(self) -> polars.DataFrame:
+    def to_polars(self) -> pl.DataFrame:
         """Return the records as a polars data frame, metrics as JSON text."""
         import polars as pl
 
         rows = [flatten(record) for record in self]
         return pl.DataFrame(rows, schema=results_schema())
 
-    def to_pandas(self) -> pandas.DataFrame:
+    def to_pandas(self) -> pd.DataFrame:
         """Return the records as a pandas data frame.
 
         Raises:
             UsageError: pandas is not installed: the caller's to mend.
         """
         try:
-            import pandas as pd
-        except ImportError:
+            return self.to_polars().to_pandas()
+        except ImportError:  # it takes pyarrow as well
             raise UsageError('to_pandas needs pandas: pip install "scorewright[pandas]"') from None
-        frame = self.to_polars()
-        return pd.DataFrame(frame.to_dict(as_series=False)).convert_dtypes()
 
     def close(self) -> None:
         """Let go of the temporary file; happens by itself when nothing refers to the results."""
         self._file.close()
 
 
-def evaluate(
+def evaluate(  # noqa: PLR0913 - what a run can be told, each by name
     data: str | Path | Iterable[Mapping[str, Any]] | Any,
     evaluators: EvaluatorLike | Sequence[EvaluatorLike],
     *,
@@ -143,7 +141,11 @@ def evaluate(
     chosen = choose_runner(runner)
     chosen.start()
     try:
-        found = _evaluators(evaluators, Convention(convention) if convention else None)
+        found = _evaluators(
+            evaluators,
+            Convention(convention) if convention else None,
+            any_import=not chosen.jailed,
+        )
         tasks = _tasks(found, mapping or {}, params or {}, chosen)
         settings = Settings(
             limits=Limits(timeout_s=timeout_s, memory_mb=memory_mb), workers=workers, limit=limit
@@ -161,20 +163,25 @@ def _dataset(data: Any) -> Dataset:
 
 
 def _evaluators(
-    given: EvaluatorLike | Sequence[EvaluatorLike], convention: Convention | None
+    given: EvaluatorLike | Sequence[EvaluatorLike],
+    convention: Convention | None,
+    *,
+    any_import: bool,
 ) -> list[Evaluator | FunctionEvaluator]:
     several = [given] if isinstance(given, (str, Path)) or callable(given) else list(given)
-    return [_evaluator(one, convention) for one in several]
+    return [_evaluator(one, convention, any_import=any_import) for one in several]
 
 
-def _evaluator(given: EvaluatorLike, convention: Convention | None) -> Evaluator | FunctionEvaluator:
-    if isinstance(given, Path):
-        return load_evaluator(given, convention=convention)
-    if isinstance(given, str):
-        if "\n" in given or "def evaluate" in given:
-            return evaluator_from_source(given, name="evaluator", convention=convention)
-        return load_evaluator(Path(given), convention=convention)
-    return evaluator_from_function(given, convention=convention)
+def _evaluator(
+    given: EvaluatorLike, convention: Convention | None, *, any_import: bool
+) -> Evaluator | FunctionEvaluator:
+    if isinstance(given, str) and ("\n" in given or "def evaluate" in given):
+        return evaluator_from_source(
+            given, name="evaluator", convention=convention, any_import=any_import
+        )
+    if isinstance(given, (str, Path)):
+        return load_evaluator(Path(given), convention=convention, any_import=any_import)
+    return evaluator_from_function(given, convention=convention, any_import=any_import)
 
 
 def _tasks(
@@ -190,7 +197,9 @@ def _tasks(
         if function is not None and runner.jailed:
             function.require_no_state()
         local = function is not None and not runner.jailed
-        own_runners.append(LocalRunner(function.function) if function is not None and local else None)
+        own_runners.append(
+            LocalRunner(function.function) if function is not None and local else None
+        )
         plain.append(one.evaluator if isinstance(one, FunctionEvaluator) else one)
     evaluators = name_apart(plain)
     names = [evaluator.name for evaluator in evaluators]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -16,11 +15,11 @@ from scorewright.domain.errors import MappingError, UsageError
 from scorewright.domain.evaluator import Evaluator
 from scorewright.domain.json_value import JsonObject, JsonValue
 from scorewright.domain.mapping import plan_arguments
-from scorewright.domain.result import ItemOutcome
-from scorewright.domain.result_record import RecordMaker, ResultRecord, to_item_outcome
+from scorewright.domain.result_record import RecordMaker, ResultRecord
 from scorewright.engine.execute import Group, Item, Job, execute
 from scorewright.runners.base import Limits, Runner, RunnerReport
 from scorewright.runners.harness.protocol import Load
+from scorewright.services.earlier_results import EarlierResults
 from scorewright.sources.dataset import Dataset
 
 
@@ -140,26 +139,30 @@ class Evaluation:
         self._runners = [task.runner or runner for task in tasks]
         self._jobs = self._plan()
         names = [task.evaluator.name for task in tasks]
-        self._previous = None if previous is None else _Previous(previous, names)
+        self._previous = None if previous is None else EarlierResults(previous, names)
         total = dataset.rows if settings.limit is None else min(settings.limit, dataset.rows)
         self.report = Report(
             tasks=tasks,
             summaries=[
-                Summary(task.evaluator.name, score_range=task.evaluator.score_range) for task in tasks
+                Summary(task.evaluator.name, score_range=task.evaluator.score_range)
+                for task in tasks
             ],
             runners=[None] * len(tasks),
             clock_s=settings.clock_s,
             total=total,
         )
 
-    def run(self, *, should_stop: Callable[[], bool] = lambda: False) -> Iterator[list[ResultRecord]]:
+    def run(
+        self, *, should_stop: Callable[[], bool] = lambda: False
+    ) -> Iterator[list[ResultRecord]]:
         """Evaluate, and yield records in item order, evaluator by evaluator within an item.
 
-        `report` grows with each list taken and is whole when the iterator ends. After a stop the records
-        of the earlier run that were not reached follow unchanged.
+        `report` grows with each list taken and is whole when the iterator ends. The records that an earlier run
+        has of rows beyond a stop or the limit follow unchanged.
 
         Raises:
             SandboxUnavailableError: Ours or the machine's; records yielded before stay valid.
+            UsageError: The caller's: the records of the earlier run do not fit this one.
         """
         began_s = time.monotonic()
         workers = self._settings.workers or os.cpu_count() or 1
@@ -176,7 +179,7 @@ class Evaluation:
                 makers = self._makers()
             yield self._take(group, makers)
             self.report.duration_s = time.monotonic() - began_s
-        if self._previous and not self.report.is_complete:
+        if self._previous and self.report.items < self._dataset.rows:
             yield from self._previous.rest()
         self.report.duration_s = time.monotonic() - began_s
 
@@ -190,7 +193,9 @@ class Evaluation:
                     task.evaluator, columns=columns, mapping=task.mapping, params=task.params
                 )
             except MappingError as error:
-                errors.append(f"{task.evaluator.name}: {error}" if len(self._tasks) > 1 else str(error))
+                errors.append(
+                    f"{task.evaluator.name}: {error}" if len(self._tasks) > 1 else str(error)
+                )
             else:
                 jobs.append(Job(self._load(task.evaluator, plan, runner), runner))
         if errors:
@@ -256,44 +261,6 @@ class Evaluation:
                     )
                 records.append(record)
         return records
-
-
-class _Previous:
-    """Records of an earlier run, walked through alongside the items."""
-
-    def __init__(self, records: Iterable[ResultRecord], names: list[str]) -> None:
-        self._records = iter(records)
-        self._names = {name: at for at, name in enumerate(names)}
-        self._ahead: deque[ResultRecord] = deque()
-        #: Item id to kept records, one per job, for items that are under way.
-        self._kept: dict[str, list[ResultRecord | None]] = {}
-
-    def known(self, item_id: str) -> tuple[ItemOutcome | None, ...]:
-        """Return the outcomes to keep for an item; items are asked for in order."""
-        kept: list[ResultRecord | None] = [None] * len(self._names)
-        while (record := self._next()) is not None:
-            if record.item_id != item_id:
-                self._ahead.appendleft(record)
-                break
-            at = self._names.get(record.evaluator)
-            if at is not None and record.failure is None:
-                kept[at] = record
-        if not any(kept):
-            return ()
-        self._kept[item_id] = kept
-        return tuple(None if record is None else to_item_outcome(record) for record in kept)
-
-    def records(self, item_id: str) -> list[ResultRecord | None] | None:
-        """Return what `known` kept for an item, once."""
-        return self._kept.pop(item_id, None)
-
-    def rest(self) -> Iterator[list[ResultRecord]]:
-        """Yield what was never reached."""
-        while (record := self._next()) is not None:
-            yield [record]
-
-    def _next(self) -> ResultRecord | None:
-        return self._ahead.popleft() if self._ahead else next(self._records, None)
 
 
 def _require_record_level(tasks: Sequence[Task]) -> None:

@@ -12,13 +12,22 @@ from scorewright.domain.evaluator import Evaluator, load_evaluator
 from scorewright.domain.evaluator_name import unique_names
 
 
-def load_evaluators(paths: Sequence[Path], *, convention: Convention | None) -> list[Evaluator]:
+def load_evaluators(
+    paths: Sequence[Path], *, convention: Convention | None, any_import: bool = False
+) -> list[Evaluator]:
     """Read evaluators from files; names that are alike get a number.
+
+    Args:
+        paths: `.py` files or `.yaml` definitions.
+        convention: How to call them; detected for each when None.
+        any_import: Accept imports from outside the standard library: the code will run without a sandbox.
 
     Raises:
         EvaluatorError: The caller's: a file cannot be read, or is no evaluator.
     """
-    return name_apart([load_evaluator(path, convention=convention) for path in paths])
+    return name_apart(
+        [load_evaluator(path, convention=convention, any_import=any_import) for path in paths]
+    )
 
 
 def name_apart(evaluators: Sequence[Evaluator]) -> list[Evaluator]:

@@ -6,7 +6,9 @@ there again. A function that needs more says so, and runs only where it is: with
 
 from __future__ import annotations
 
+import ast
 import builtins
+import dis
 import inspect
 import sys
 import textwrap
@@ -47,13 +49,17 @@ class FunctionEvaluator(msgspec.Struct, frozen=True):
 
 
 def evaluator_from_function(
-    function: Callable[..., Any], *, convention: Convention | None = None
+    function: Callable[..., Any],
+    *,
+    convention: Convention | None = None,
+    any_import: bool = False,
 ) -> FunctionEvaluator:
     """Make an evaluator of a function defined with `def`.
 
     Args:
         function: Its name becomes the evaluator's.
         convention: How to call it; detected when None.
+        any_import: Accept imports from outside the standard library: the function will run where it is.
 
     Raises:
         EvaluatorError: The caller's: it has no source of its own (a lambda, a built-in, a method).
@@ -67,22 +73,26 @@ def evaluator_from_function(
         lines, first_line = inspect.getsourcelines(function)
     except (OSError, TypeError):
         raise EvaluatorError(f"{name}: its source cannot be found; put it into a file") from None
-    imports, state = _references(function)
-    # Blank lines before it, so that a failure names the line the author knows.
-    padding = "\n" * max(first_line - 1 - bool(imports), 0)
-    heading = f"import {', '.join(imports)}\n" if imports else ""
     body = textwrap.dedent("".join(lines))
-    source = f"{heading}{padding}{body}\nevaluate = {name}\n"
+    imports, state = _references(function, body)
+    # On one line, with blank ones behind, so that a failure names the line the author knows.
+    heading = f"from __future__ import annotations{''.join(f'; import {one}' for one in imports)}"
+    padding = "\n" * max(first_line - 1, 1)
     definition = Definition(name=slug(name), convention=convention)
-    origin = inspect.getsourcefile(function) or name
-    return FunctionEvaluator(build_evaluator(source, definition, origin=origin), function, state)
+    evaluator = build_evaluator(
+        f"{heading}{padding}{body}\nevaluate = {name}\n",
+        definition,
+        origin=inspect.getsourcefile(function) or name,
+        any_import=any_import,
+    )
+    return FunctionEvaluator(evaluator, function, state)
 
 
-def _references(function: FunctionType) -> tuple[list[str], tuple[str, ...]]:
+def _references(function: FunctionType, body: str) -> tuple[list[str], tuple[str, ...]]:
     """Return the imports that a function's source needs, and the names that no import can bring."""
     imports: list[str] = []
     state = list(function.__code__.co_freevars)
-    for name in sorted(_global_names(function)):
+    for name in sorted(_names_in_body(function) | _names_in_heading(body)):
         value = function.__globals__.get(name, _ABSENT)
         if name == function.__name__ or value is _ABSENT or _is_provided(name, value):
             continue
@@ -96,15 +106,34 @@ def _references(function: FunctionType) -> tuple[list[str], tuple[str, ...]]:
 _ABSENT = object()
 
 
-def _global_names(function: FunctionType) -> set[str]:
+def _names_in_body(function: FunctionType) -> set[str]:
     """Names that the function, and the functions inside it, look up outside themselves."""
     names: set[str] = set()
     codes = [function.__code__]
     while codes:
         code = codes.pop()
-        names.update(code.co_names)
-        codes.extend(c for c in code.co_consts if inspect.iscode(c))
+        loads = [one for one in dis.get_instructions(code) if one.opname in _GLOBAL_LOADS]
+        names.update(str(one.argval) for one in loads)
+        codes.extend(constant for constant in code.co_consts if inspect.iscode(constant))
     return names
+
+
+_GLOBAL_LOADS = ("LOAD_GLOBAL", "LOAD_NAME")
+
+
+def _names_in_heading(body: str) -> set[str]:
+    """Names that decorators and defaults look up when the function is defined."""
+    statement = ast.parse(body).body[0]
+    if not isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return set()
+    given = statement.args
+    defaults = [one for one in (*given.defaults, *given.kw_defaults) if one is not None]
+    return {
+        node.id
+        for part in (*statement.decorator_list, *defaults)
+        for node in ast.walk(part)
+        if isinstance(node, ast.Name)
+    }
 
 
 def _is_provided(name: str, value: object) -> bool:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import csv
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, Protocol
+from typing import IO, TYPE_CHECKING, Protocol
 
 import msgspec
 
 from scorewright.domain.errors import StorageError, UsageError
 from scorewright.domain.result_record import ResultRecord
+
+if TYPE_CHECKING:
+    import polars as pl
 
 _encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder(ResultRecord)
@@ -43,20 +46,33 @@ def open_results(path: Path) -> ResultsWriter:
     """Open a file for results, replacing what is there.
 
     Raises:
-        UsageError: The ending is none of ours, or the folder cannot be written to: the caller's mistake.
+        UsageError: As for `check_target`.
     """
-    kinds = {".jsonl": JsonlWriter, ".csv": CsvWriter, ".parquet": ParquetWriter}
-    kind = kinds.get(path.suffix.lower())
-    if kind is None:
-        raise UsageError(f"--out {path}: the name must end in .jsonl, .csv or .parquet")
+    kind = _WRITERS[path.suffix.lower()]
     try:
         return kind(path)
     except OSError as error:
         raise UsageError(f"--out {path}: cannot be written: {error.strerror}") from None
 
 
+def check_target(path: Path) -> None:
+    """Check, without touching it, that a file can be written as results.
+
+    Raises:
+        UsageError: The ending is none of ours, or the place cannot be written to: the caller's mistake.
+    """
+    if path.suffix.lower() not in _WRITERS:
+        raise UsageError(f"--out {path}: the name must end in .jsonl, .csv or .parquet")
+    if path.is_dir():
+        raise UsageError(f"--out {path}: a directory; name a file in it")
+    if not path.parent.is_dir():
+        raise UsageError(f"--out {path}: there is no folder {path.parent}; make it first")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise UsageError(f"--out {path}: you may not write there; choose another place")
+
+
 class JsonlWriter:
-    """One JSON object a line."""
+    """One JSON object a line; what was written is in the file at once, should the process be killed."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -65,6 +81,7 @@ class JsonlWriter:
     def write(self, records: Sequence[ResultRecord]) -> None:  # noqa: D102 - as in ResultsWriter
         try:
             self._file.write(_encoder.encode_lines(records))
+            self._file.flush()
         except OSError as error:
             raise _cannot_write(self._path, error) from None
 
@@ -103,13 +120,12 @@ class ParquetWriter:
     def __init__(self, path: Path) -> None:
         self._path = path
         path.touch()
-        handle, name = tempfile.mkstemp(suffix=".jsonl", prefix="scorewright-")
-        self._rows = Path(name)
-        self._file = os.fdopen(handle, "wb")
+        # It has no name, so that no end of this process can leave it behind.
+        self._rows: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `close`
 
     def write(self, records: Sequence[ResultRecord]) -> None:  # noqa: D102 - as in ResultsWriter
         try:
-            self._file.write(_encoder.encode_lines([flatten(record) for record in records]))
+            self._rows.write(_encoder.encode_lines([flatten(record) for record in records]))
         except OSError as error:
             raise _cannot_write(self._path, error) from None
 
@@ -117,35 +133,47 @@ class ParquetWriter:
         import polars as pl
 
         try:
-            self._file.close()
-            if self._rows.stat().st_size:
-                pl.scan_ndjson(self._rows, schema=results_schema()).sink_parquet(self._path)
+            self._rows.flush()
+            if self._rows.tell():
+                rows = pl.scan_ndjson(f"/dev/fd/{self._rows.fileno()}", schema=results_schema())
+                rows.sink_parquet(self._path)
             else:
                 pl.DataFrame(schema=results_schema()).write_parquet(self._path)
-        except OSError as error:
+        except (OSError, pl.exceptions.ComputeError) as error:
             raise _cannot_write(self._path, error) from None
         finally:
-            self._rows.unlink(missing_ok=True)
+            self._rows.close()
+
+
+_WRITERS: dict[str, Callable[[Path], ResultsWriter]] = {
+    ".jsonl": JsonlWriter,
+    ".csv": CsvWriter,
+    ".parquet": ParquetWriter,
+}
 
 
 class ResultsFile:
-    """A results file being written; with `resume`, one that keeps what an earlier run left in it.
+    """A results file; with `resume`, one that keeps what an earlier run left in it.
+
+    What was there before is replaced when the first records come, and not by a run that never begins.
 
     Args:
         path: Its ending says the form; `resume` needs JSON Lines.
         resume: Read the file that is there with `previous` and write a new one beside it, which takes its
             place when it is whole.
+
+    Raises:
+        UsageError: The place cannot be written to, or not be gone on with: the caller's mistake.
     """
 
     def __init__(self, path: Path, *, resume: bool = False) -> None:
-        self._path = path
-        self._target = path
-        self._before = path if resume and path.exists() else None
+        check_target(path)
         if resume and path.suffix.lower() != ".jsonl":
             raise UsageError(f"--resume: {path} is no .jsonl file; only these can be gone on with")
-        if self._before is not None:
-            self._target = path.with_name(f"{path.stem}.part.jsonl")
-        self._writer = open_results(self._target)
+        self._path = path
+        self._before = path if resume and path.exists() else None
+        self._target = path.with_name(f"{path.stem}.part.jsonl") if self._before else path
+        self._writer: ResultsWriter | None = None
 
     def previous(self) -> Iterator[ResultRecord] | None:
         """Yield the records of the earlier run; None when there was none."""
@@ -153,19 +181,27 @@ class ResultsFile:
 
     def write(self, records: Sequence[ResultRecord]) -> None:
         """Append records."""
+        if self._writer is None:
+            self._writer = open_results(self._target)
         self._writer.write(records)
 
     def close(self) -> None:
         """Finish: the file is whole, or as far as a stop let it come."""
+        self.write(())
+        assert self._writer is not None  # noqa: S101 - made by write
         self._writer.close()
         if self._before is not None:
             self._target.replace(self._path)
 
     def abandon(self) -> None:
         """Leave after an error: keep what was there before, or else what was written."""
-        self._writer.close()
-        if self._before is not None:
-            self._target.unlink()
+        if self._writer is None:
+            return
+        try:
+            self._writer.close()
+        finally:
+            if self._before is not None:
+                self._target.unlink()
 
 
 def flatten(record: ResultRecord) -> dict[str, object]:
@@ -179,7 +215,7 @@ def flatten(record: ResultRecord) -> dict[str, object]:
 
 
 def read_results(path: Path) -> Iterator[ResultRecord]:
-    """Read a JSON Lines results file back.
+    """Read a JSON Lines results file back; a last line that a killed run has not finished counts as missing.
 
     Raises:
         UsageError: A line is no result: the caller named another file.
@@ -191,6 +227,8 @@ def read_results(path: Path) -> Iterator[ResultRecord]:
             try:
                 yield _decoder.decode(line)
             except msgspec.DecodeError as error:
+                if number > 1 and not line.endswith(b"\n"):
+                    return
                 raise UsageError(f"{path}, line {number}: not a result: {error}") from None
 
 
@@ -202,15 +240,18 @@ def _cell(value: object) -> object:
     return value
 
 
-def _cannot_write(path: Path, error: OSError) -> StorageError:
-    return StorageError(f"{path}: results cannot be written: {error.strerror}")
+def _cannot_write(path: Path, error: Exception) -> StorageError:
+    reason = error.strerror if isinstance(error, OSError) else str(error)
+    return StorageError(f"{path}: results cannot be written: {reason}")
 
 
-def results_schema() -> dict[str, object]:
+def results_schema() -> dict[str, pl.DataType | type[pl.DataType]]:
     """Return the columns of a flat record as polars types."""
     import polars as pl
 
-    kinds: dict[str, object] = dict.fromkeys(_FLAT_COLUMNS, pl.String)
+    kinds: dict[str, pl.DataType | type[pl.DataType]] = dict.fromkeys(_FLAT_COLUMNS, pl.String)
     numbers = ("score", "normalised_score", "duration_ms")
-    kinds |= dict.fromkeys(numbers, pl.Float64) | dict.fromkeys(("passed", "out_of_range"), pl.Boolean)
+    kinds |= dict.fromkeys(numbers, pl.Float64) | dict.fromkeys(
+        ("passed", "out_of_range"), pl.Boolean
+    )
     return kinds | {"version": pl.Int64, "failure_line": pl.Int64}

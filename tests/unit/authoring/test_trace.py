@@ -17,6 +17,7 @@ from scorewright.authoring import (
     SpanMetrics,
     SystemMessage,
     TokenUsage,
+    ToolDefinition,
     ToolExecution,
     ToolMessage,
     ToolSpan,
@@ -189,3 +190,10 @@ def test_a_repr_names_what_is_known_and_stays_short():
     assert "trace_id='t1'" in shown
     assert "input" not in shown
     assert len(shown) < 1_000
+
+
+def test_a_tool_on_offer_without_a_schema_has_an_empty_one():
+    tool = ToolDefinition("search", "finds pages")
+
+    assert AgentTrace(available_tools=[tool]).available_tools == [tool]
+    assert tool.parameters == {}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -101,7 +103,7 @@ def test_a_key_without_a_value_counts_as_absent():
     ],
 )
 def test_what_does_not_fit_is_refused_by_name(text: str, said: str):
-    with pytest.raises(EvaluatorError, match="^definition: ") as caught:
+    with pytest.raises(EvaluatorError, match=r"^definition: ") as caught:
         parse_definition(text)
 
     assert said in str(caught.value)
@@ -118,7 +120,7 @@ def test_a_param_that_contradicts_itself_is_refused_as_such():
         ("", "must be an object"),
         ("- a", "must be an object"),
         ("just text", "must be an object"),
-        ("a: [1,", "line 1, column 7"),
+        ("a: [1,", "line 2, column 1"),
         ("name: abc\n\tx: 1", "line 2, column 1"),
         ("name: abc\nname: xyz", 'line 2, column 1: key "name" is given twice'),
         ("mapping: {a: x, a: y}", 'key "a" is given twice'),
@@ -127,7 +129,7 @@ def test_a_param_that_contradicts_itself_is_refused_as_such():
         ("threshold: .nan", "threshold: the number is too large, or not finite"),
         (f"threshold: {10**30}", "threshold: the number is too large, or not finite"),
         ("mapping: {1: x}", "mapping: the key 1 is no text"),
-        ("? [a]\n: x", "correct the YAML"),
+        ("? [a]\n: x", "line 1, column 3: a key is no text"),
         ("x: !!python/object/apply:os.getcwd []", "correct the YAML"),
         ("a: 1\n---\nb: 2", "correct the YAML"),
         ("a: \x07", "correct the YAML"),
@@ -136,7 +138,7 @@ def test_a_param_that_contradicts_itself_is_refused_as_such():
     ],
 )
 def test_yaml_that_surprises_is_refused_with_its_place(text: str, said: str):
-    with pytest.raises(EvaluatorError, match="^definition: ") as caught:
+    with pytest.raises(EvaluatorError, match=r"^definition: ") as caught:
         parse_definition(text)
 
     assert said in str(caught.value)
@@ -144,9 +146,5 @@ def test_yaml_that_surprises_is_refused_with_its_place(text: str, said: str):
 
 @given(st.text(alphabet="name: abc\n-[]{}&*!|>'\"%@`?,#paramskeytype01.", max_size=60))
 def test_no_text_makes_the_reader_fail_in_another_way(text: str):
-    try:
-        found = parse_definition(text)
-    except (EvaluatorError, ParamError) as error:
-        assert str(error)
-    else:
-        assert isinstance(found, Definition)
+    with contextlib.suppress(EvaluatorError, ParamError):
+        assert isinstance(parse_definition(text), Definition)

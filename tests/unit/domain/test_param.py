@@ -74,6 +74,8 @@ def test_a_value_that_fits_gets_the_param_s_type(
         (RATIO, "1e400", "a finite number of at least 0"),
         (RATIO, float("inf"), "a finite number of at least 0"),
         (RATIO, 10**400, "a finite number of at least 0"),
+        pytest.param(RATIO, 10**5000, "a finite number of at least 0", id="5000 digits"),
+        (RATIO, object(), "a finite number of at least 0"),
         (RATIO, -0.1, "a finite number of at least 0"),
         (RATIO, "0x10", "a finite number of at least 0"),
         (RATIO, False, "a finite number of at least 0"),

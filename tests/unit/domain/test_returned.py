@@ -292,7 +292,7 @@ def test_dots_in_keys_are_escaped():
 def test_keys_become_text_as_json_writes_them():
     outcome = read({True: 1, None: 2, 3: 3, 0.5: 4, Word.GOOD: 5, Number.ONE + 1: 6}, IOT)
 
-    assert outcome == Scored(metrics={"true": 1, "null": 2, "3": 3, "0.5": 4, "good": 5, "2": 6})
+    assert outcome == Scored(metrics={"true": 1, "null": 2, "3": 3, "0\\.5": 4, "good": 5, "2": 6})
 
 
 def test_a_score_key_that_is_an_enum_is_the_score():
@@ -342,7 +342,6 @@ def test_a_score_key_that_is_an_enum_is_the_score():
             decimal.Decimal(1),
             "evaluate returned decimal.Decimal, which is not JSON; return float(x)",
         ),
-        (10**5_000, "evaluate returned an int of 16610 bits, which does not fit in 64 bits"),
     ],
 )
 def test_a_bad_value_is_named_with_its_place_and_a_way_out(value: object, message: str):
@@ -379,7 +378,13 @@ def test_a_score_outside_a_strict_range_is_named_with_the_range():
     message = bad(EvalResult(1.5), TRACE)
 
     assert message.startswith(
-        "evaluate returned a score of 1.5, which is outside 0 to 1; keep it inside"
+        "evaluate returned a score of 1.5, which is outside 0 to 1; keep the score inside"
+    )
+
+
+def test_an_int_too_long_to_print_is_named_by_its_size():
+    assert bad(10**5_000, IOT).startswith(
+        "evaluate returned an int of 16610 bits, which does not fit"
     )
 
 

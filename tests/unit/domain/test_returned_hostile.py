@@ -65,23 +65,26 @@ def hostile(base: type, *args: Any) -> Any:
     return type(f"Evil{base.__name__}", (base,), methods)(*args)
 
 
-@pytest.mark.parametrize(
-    ("value", "plain"),
-    [
-        (hostile(dict, {"score": 0.8}), {"score": 0.8}),
-        ({"a": hostile(str, "x")}, {"a": "x"}),
-        ({"a": hostile(int, 3)}, {"a": 3}),
-        ({"a": hostile(float, 0.5)}, {"a": 0.5}),
-        ({"a": hostile(list, [1, 2])}, {"a": [1, 2]}),
-        ({"a": hostile(tuple, (1, 2))}, {"a": [1, 2]}),
-        ({"a": hostile(dict, {"b": 1})}, {"a": {"b": 1}}),
-        ({hostile(str, "k"): 1}, {"k": 1}),
-        (hostile(float, 0.5), 0.5),
-        (hostile(str, "word"), "word"),
-        (hostile(EvalResult, 0.5, "x"), EvalResult(0.5, "x")),
-    ],
-)
-def test_a_subclass_is_read_without_running_its_code(value: object, plain: object):
+# By number, as pytest would look into the values themselves.
+DISGUISED: list[tuple[object, object]] = [
+    (hostile(dict, {"score": 0.8}), {"score": 0.8}),
+    ({"a": hostile(str, "x")}, {"a": "x"}),
+    ({"a": hostile(int, 3)}, {"a": 3}),
+    ({"a": hostile(float, 0.5)}, {"a": 0.5}),
+    ({"a": hostile(list, [1, 2])}, {"a": [1, 2]}),
+    ({"a": hostile(tuple, (1, 2))}, {"a": [1, 2]}),
+    ({"a": hostile(dict, {"b": 1})}, {"a": {"b": 1}}),
+    ({hostile(str, "k"): 1}, {"k": 1}),
+    (hostile(float, 0.5), 0.5),
+    (hostile(str, "word"), "word"),
+    (hostile(EvalResult, 0.5, "x"), EvalResult(0.5, "x")),
+]
+
+
+@pytest.mark.parametrize("number", range(len(DISGUISED)))
+def test_a_subclass_is_read_without_running_its_code(number: int):
+    value, plain = DISGUISED[number]
+
     assert read(value, IOT) == read(plain, IOT)
 
 
@@ -229,9 +232,7 @@ LEAVES: st.SearchStrategy[Any] = (
     | st.text(max_size=20)
     | st.text(st.characters(categories=["Cs", "L"]), max_size=5)
     | st.sampled_from(["score", "explanation", "success", "passed", "skip"])
-    | st.sampled_from(
-        [decimal.Decimal(1), {1}, b"x", object(), Number.ONE, Word.GOOD, Trap(), Lying()]
-    )
+    | st.sampled_from([decimal.Decimal(1), {1}, b"x", object(), Number.ONE, Word.GOOD])
 )
 KEYS: st.SearchStrategy[Any] = (
     st.sampled_from(["score", "explanation", "success", "passed", "skip", "a.b", "a\\", ""])

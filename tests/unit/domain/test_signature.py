@@ -187,6 +187,7 @@ def test_a_method_named_evaluate_is_no_evaluator():
         ("evaluate = len(())", "evaluate_not_function", 1, 1),
         ("evaluate = other", "evaluate_not_function", 1, 1),
         ("evaluate, x = 1, 2", "evaluate_not_function", 1, 1),
+        ("x.evaluate = len", "no_evaluate", 1, 1),
         ("import numpy\n" + GOOD, "missing_module", 1, 1),
         ("x = 'ä'; import numpy.linalg\n" + GOOD, "missing_module", 1, 10),
         ("from . import x\n" + GOOD, "missing_module", 1, 1),
@@ -243,6 +244,10 @@ def test_nested_finally_blocks_are_never_compiled():
 
     assert result.diagnostics == ()
     assert result.signature is not None
+
+
+def test_a_method_of_another_name_is_no_hint():
+    assert "class" not in only("class Judge:\n    def judge(self): return 1\n").message
 
 
 def test_a_finally_block_is_checked_like_other_code():

@@ -195,6 +195,7 @@ def test_empty_cells_beyond_the_header_are_no_data(write: Write):
         ('a,b\n"1\n1",2\n"x""\n\n",3\n"4",""\n5,"""z"" \n\n', 8),
         ('a,b\n"1\n\n1","2\n', 4),
         ('a,"b\n1,2\n', 1),
+        ('a,b\n"1\n1","z"" y\n', 3),
     ],
 )
 def test_an_unclosed_quote_is_named_where_it_opens(write: Write, text: str, line: int):

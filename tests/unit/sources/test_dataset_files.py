@@ -87,12 +87,24 @@ def test_a_pipe_is_refused_without_waiting_for_it(tmp_path: Path):
         open_dataset(tmp_path / "pipe")
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read every file")
-def test_a_file_without_permission_is_refused(write: Write):
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (PermissionError(13, "Permission denied"), "no permission to read it"),
+        (OSError(5, "Input/output error"), "Input/output error"),
+    ],
+)
+def test_what_the_system_refuses_is_told_with_the_path(
+    write: Write, monkeypatch: pytest.MonkeyPatch, error: OSError, said: str
+):
     path = write("d.csv", "a\n1\n")
-    path.chmod(0)
 
-    with pytest.raises(DatasetError, match="no permission to read it"):
+    def refuse(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(Path, "open", refuse)
+
+    with pytest.raises(DatasetError, match=rf"d\.csv: {said}"):
         open_dataset(path)
 
 

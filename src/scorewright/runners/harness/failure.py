@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 from types import TracebackType
 
+from scorewright.domain.excerpt import type_name
 from scorewright.domain.result import Failed, FailureCode
 
 _MAX_MESSAGE = 500
@@ -42,32 +44,32 @@ def describe(error: BaseException, *, filename: str, source: str, jailed: bool) 
         source: For the text of the lines shown.
         jailed: Whether refusals may come from the sandbox and deserve a hint.
     """
-    name = type(error).__name__
+    name = type_name(error).rpartition(".")[2]
     text = _text_of(error)
     line, trace = _author_frames(error.__traceback__, filename, source.split("\n"))
-    if isinstance(error, SyntaxError) and error.filename == filename:
+    if isinstance(error, SyntaxError) and error.filename == filename and type(error.lineno) is int:
         line = error.lineno
     out_of_memory = isinstance(error, MemoryError)
     message = _OUT_OF_MEMORY if out_of_memory else text or name
-    if jailed and (hint := _hint(error)):
+    if jailed and (hint := _hint(error, text)):
         message = f"{message}; {hint}"
     return Failed(
         code=FailureCode.OUT_OF_MEMORY if out_of_memory else FailureCode.AUTHOR_ERROR,
         message=well_formed(cut(message, _MAX_MESSAGE)),
-        type=cut(name, _MAX_LINE),
+        type=name,
         line=line,
         traceback=well_formed(f"{trace}\n{name}: {cut(text, _MAX_MESSAGE)}") if trace else None,
     )
 
 
 def _text_of(error: BaseException) -> str:
-    if isinstance(error, SystemExit):
-        return f"the code called sys.exit({error.code!r:.60})"
-    if isinstance(error, KeyboardInterrupt):
-        return "the code raised KeyboardInterrupt"
     try:
+        if isinstance(error, SystemExit):
+            return f"the code called sys.exit({error.code!r:.60})"
+        if isinstance(error, KeyboardInterrupt):
+            return "the code raised KeyboardInterrupt"
         return str(error)
-    except BaseException:  # noqa: BLE001 - __str__ is the author's code too
+    except BaseException:  # noqa: BLE001 - __str__ and __repr__ are the author's code too
         return "(its text could not be made)"
 
 
@@ -92,17 +94,19 @@ def _author_frames(
         if seen > len(frames) and position == _MAX_FRAMES // 2:
             shown.append(f"  … {seen - len(frames)} more frames")
         text = lines[number - 1].strip() if 0 < number <= len(lines) else ""
-        shown.append(f"  line {number}, in {name}\n    {cut(text, _MAX_LINE)}")
+        shown.append(f"  line {number}, in {cut(name, _MAX_LINE)}\n    {cut(text, _MAX_LINE)}")
     return frames[-1][0], "\n".join(shown)
 
 
-def _hint(error: BaseException) -> str:
+def _hint(error: BaseException, text: str) -> str:
     if isinstance(error, ModuleNotFoundError):
         return _STANDARD_LIBRARY_ONLY
-    links: list[object] = [error, getattr(error, "reason", None), error.__cause__, error.__context__]
+    links: list[object] = [error, error.__cause__, error.__context__]
+    with contextlib.suppress(BaseException):  # a property may be the author's code
+        links.append(getattr(error, "reason", None))
     for link in links:
         if isinstance(link, OSError) and link.errno in _REFUSED:
             return _NO_SYSTEM
-    if isinstance(error, RuntimeError) and "start new thread" in str(error):
+    if isinstance(error, RuntimeError) and "start new thread" in text:
         return _NO_SYSTEM
     return ""

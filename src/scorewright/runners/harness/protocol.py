@@ -22,8 +22,12 @@ LOAD, BATCH = b"L", b"B"
 HELLO, LOADED, RESULTS, RETIRE = b"H", b"l", b"r", b"x"
 
 HEADER = struct.Struct("<cI")
-#: 256 results at their largest (domain.returned bounds one to 256 KiB of text, prints to 8 KB) with room.
-MAX_REPLY_BYTES = 96 << 20
+#: The harness sends what it has once that is more than this, or this old: a kill then loses little work.
+FLUSH_BYTES = 256 << 10
+FLUSH_AFTER_NS = 50_000_000
+#: What was collected before, and one result at its largest (`domain.returned`: 256 KiB of values, 1,000 names
+#: of 256 characters), with room. Small, since one byte of MessagePack can cost the host 60 bytes of memory.
+MAX_REPLY_BYTES = 2 << 20
 
 #: Words of the shared progress page: number of the item begun, counted over the worker's life, and phase.
 ITEM_WORD, PHASE_WORD = 0, 1

@@ -27,7 +27,17 @@ _NOT_THE_LIBRARY = {"site-packages", "dist-packages", "__pycache__", "lib-dynloa
 #: A .pyc starts with magic number, flags, and source time and size or hash.
 _PYC_HEADER_BYTES = 16
 #: Extension modules that exist for the interpreter's own tests, or for a refused module.
-_NEEDLESS_EXTENSIONS = ("_test", "_xx", "xx", "_tkinter", "_curses", "readline", "_dbm", "_gdbm", "nis")
+_NEEDLESS_EXTENSIONS = (
+    "_test",
+    "_xx",
+    "xx",
+    "_tkinter",
+    "_curses",
+    "readline",
+    "_dbm",
+    "_gdbm",
+    "nis",
+)
 
 
 class StdlibImage:

@@ -1,1 +1,1 @@
-"""The kernel jail for Python: a zygote that forks locked workers (docs/sandbox.md)."""
+"""The kernel jail for Python: a zygote that forks locked workers (docs/explanation/sandbox.md)."""

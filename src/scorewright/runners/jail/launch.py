@@ -41,7 +41,9 @@ def launch_zygote(
         SandboxUnavailableError: Not on Linux, or a package is missing.
     """
     if sys.platform != "linux":
-        raise SandboxUnavailableError("the jail needs Linux; run code you trust with --runner local")
+        raise SandboxUnavailableError(
+            "the jail needs Linux; run code you trust with --runner local"
+        )
     near, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     python = [sys.executable, "-s", "-P", "-S", *(["-B"] if sys.dont_write_bytecode else [])]
     arguments = ["-c", _PROGRAM, str(far.fileno()), ",".join(sorted(omitted)), *_import_paths()]

@@ -16,7 +16,9 @@ from scorewright.runners.jail.kernel import (
     seccomp,
 )
 
-MANDATORY = frozenset({"single_thread", "no_new_privs", "rlimits", "capabilities", "dumpable", "seccomp"})
+MANDATORY = frozenset(
+    {"single_thread", "no_new_privs", "rlimits", "capabilities", "dumpable", "seccomp"}
+)
 """Without one of these a worker refuses to read any source. The others are depth, and are reported."""
 
 ON = "on"
@@ -64,6 +66,13 @@ def enter_zygote_layers(layers: Layers) -> bool:
     layers.apply("no_new_privs", privileges.set_no_new_privileges)
     if os.getuid() == 0:
         layers.apply("nobody", privileges.become_nobody)
+    own_processes = _enter_namespaces(layers)
+    # From here on the zygote too is closed to other processes of its user.
+    layers.apply("dumpable", lambda: privileges.set_dumpable(allowed=False))
+    return own_processes
+
+
+def _enter_namespaces(layers: Layers) -> bool:
     uid, gid = os.getuid(), os.getgid()
     if not layers.apply("user_namespace", lambda: namespaces.unshare("user")):
         return False
@@ -87,7 +96,6 @@ def _require_one_thread() -> None:
 
 def enter_worker_layers(layers: Layers, *, program: bytes, memory_bytes: int, cpu_s: int) -> None:
     """Take the layers of one worker, the system call filter last: after it, nothing can be set up."""
-    privileges.die_with_parent()
     layers.apply("rlimits", lambda: rlimits.set_limits(memory_bytes=memory_bytes, cpu_s=cpu_s))
     layers.apply("capabilities", capabilities.drop_all)
     layers.apply("no_new_privs", privileges.set_no_new_privileges)

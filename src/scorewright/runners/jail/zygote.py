@@ -35,7 +35,6 @@ from scorewright.runners.harness.stdlib_image import (
     serve_time_zones,
 )
 from scorewright.runners.jail.kernel import privileges, seccomp
-from scorewright.runners.jail.messages import Exited, Forked, Ready, Request
 from scorewright.runners.jail.layers import (
     MANDATORY,
     Layers,
@@ -43,6 +42,7 @@ from scorewright.runners.jail.layers import (
     enter_zygote_layers,
     missing,
 )
+from scorewright.runners.jail.messages import Exited, Forked, Ready, Request
 
 #: Processor time of a worker's life: the last ring, for a worker that lost both host and zygote.
 _CPU_S = 24 * 3600
@@ -51,10 +51,15 @@ _CONTROL_BYTES = 65536
 #: (time-machine stays: its C part looks it up by name at every call.)
 _FOREIGN = {"msgspec", "typing_extensions", "tzdata"}
 ENGINE = f"{sys.implementation.name} {'.'.join(map(str, sys.version_info[:3]))}"
-#: Descriptors above the worker's own two that a fork may have inherited.
-_INHERITED_FDS = range(protocol.PAGE_FD + 1, 256)
+#: Descriptors above the worker's own two that a request may have brought.
+_RECEIVED_FDS = range(protocol.PAGE_FD + 1, 32)
+_STDOUT_FD, _STDERR_FD = 1, 2
+#: Where the control socket lies: the lowest number there is, so that a worker's own socket takes its place.
+_CONTROL_FD = 3
 #: The exit status of a worker that lacks a mandatory layer.
 _REFUSED = 71
+#: Added to a signal's number, as shells do it.
+_ENDED_BY_SIGNAL = 128
 
 
 def main(control: int, omitted: str) -> NoReturn:
@@ -64,16 +69,29 @@ def main(control: int, omitted: str) -> NoReturn:
         control: Descriptor of the control socket.
         omitted: Layers to leave out, with commas between (negative control only).
     """
-    os.set_inheritable(control, False)
+    _keep_only(control)
     _load_library()
     own_bytes = _address_space_bytes()  # asked while /proc is still there
     layers = Layers(frozenset(filter(None, omitted.split(","))))
     if enter_zygote_layers(layers):
-        _become_first_process(control)
+        _become_first_process()
     gc.collect()
     gc.freeze()
-    _serve(socket.socket(fileno=control), layers, own_bytes)
+    _serve(socket.socket(fileno=_CONTROL_FD), layers, own_bytes)
     sys.exit(0)
+
+
+def _keep_only(control: int) -> None:
+    """Close every descriptor but the standard ones and the control socket, which gets its fixed number."""
+    strangers = {int(name) for name in os.listdir("/proc/self/fd")} - {0, 1, 2, control}
+    for descriptor in strangers:
+        with contextlib.suppress(OSError):  # the listing's own is closed already
+            os.close(descriptor)
+    if control == _CONTROL_FD:
+        os.set_inheritable(control, False)
+    else:
+        os.dup2(control, _CONTROL_FD, inheritable=False)
+        os.close(control)
 
 
 def _load_library() -> None:
@@ -87,6 +105,7 @@ def _load_library() -> None:
     sys.meta_path[:] = [f for f in sys.meta_path if getattr(f, "__name__", "") != "PathFinder"]
     sys.meta_path.append(image)
     sys.path.clear()
+    sys.argv[:] = sys.orig_argv[:] = [""]  # they tell where this machine keeps things
 
 
 def _address_space_bytes() -> int:
@@ -94,40 +113,49 @@ def _address_space_bytes() -> int:
         return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
 
 
-def _become_first_process(control: int) -> None:
+def _become_first_process() -> None:
     """Go on as process 1 of the new namespace: when it ends, the kernel ends all of it."""
     child = os.fork()
     if child:
-        os.close(control)
-        os.waitpid(child, 0)
-        os._exit(0)
-    privileges.die_with_parent()
+        os.close(_CONTROL_FD)
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        os._exit(code if code >= 0 else _ENDED_BY_SIGNAL - code)
+    privileges.die_with_parent(privileges.OUTER_PARENT)
 
 
 def _serve(control: socket.socket, layers: Layers, own_bytes: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the host to act on
     signal.signal(signal.SIGCHLD, lambda *_: _report_exits(control))
     program = seccomp.assemble()
+    own_pid = os.getpid()
+    os.close(
+        os.pidfd_open(own_pid)
+    )  # a kernel without pidfds is told of now, not at the first request
     control.send(msgspec.json.encode(Ready(layers.report)))
     while True:
         try:
-            message, ancillary, *_ = control.recvmsg(_CONTROL_BYTES, socket.CMSG_SPACE(64))
+            message, ancillary, *_ = control.recvmsg(
+                _CONTROL_BYTES, socket.CMSG_SPACE(64), socket.MSG_CMSG_CLOEXEC
+            )
         except OSError:
             return
         if not message:
             return
         request = msgspec.json.decode(message, type=Request)
         descriptors = _descriptors(ancillary)
+        # A worker that ends at once must not be reaped before its pidfd is had.
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
         pid = os.fork()
         if pid == 0:
             memory_bytes = (request.memory_mb << 20) + own_bytes
-            _run_worker(control, descriptors, layers, program, memory_bytes)
+            _run_worker(descriptors, layers, program, memory_bytes, own_pid)
         pidfd = os.pidfd_open(pid)
         for descriptor in descriptors:
             os.close(descriptor)
         rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [pidfd]))]
         control.sendmsg([msgspec.json.encode(Forked(pid))], rights)
         os.close(pidfd)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
 
 
 def _descriptors(ancillary: list[tuple[int, int, bytes]]) -> list[int]:
@@ -150,25 +178,28 @@ def _report_exits(control: socket.socket) -> None:
 
 
 def _run_worker(
-    control: socket.socket, descriptors: list[int], zygote: Layers, program: bytes, memory_bytes: int
+    descriptors: list[int], zygote: Layers, program: bytes, memory_bytes: int, zygote_pid: int
 ) -> NoReturn:
     """Become a worker: take its layers, and only then read what the author wrote."""
+    end = os._exit
     try:
         for number in (signal.SIGCHLD, signal.SIGINT):
             signal.signal(number, signal.SIG_DFL)
-        control.detach()
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
         stream, page_file = descriptors
-        os.dup2(stream, protocol.SOCKET_FD)
+        os.dup2(_STDOUT_FD, _STDERR_FD)  # the zygote's own goes to the host
+        os.dup2(stream, protocol.SOCKET_FD)  # where the control socket was: that is closed by it
         os.dup2(page_file, protocol.PAGE_FD)
-        os.closerange(_INHERITED_FDS.start, _INHERITED_FDS.stop)
+        os.closerange(_RECEIVED_FDS.start, _RECEIVED_FDS.stop)
         page = memoryview(mmap.mmap(protocol.PAGE_FD, protocol.PAGE_BYTES)).cast("Q")
         os.close(protocol.PAGE_FD)
+        privileges.die_with_parent(zygote_pid)
         layers = Layers(zygote.omitted, zygote.report)
         enter_worker_layers(layers, program=program, memory_bytes=memory_bytes, cpu_s=_CPU_S)
         hello = protocol.Hello(layers=layers.report, engine=ENGINE)
         if missing(layers.report, MANDATORY - zygote.omitted):
             worker.Wire(protocol.SOCKET_FD).send(protocol.HELLO, msgspec.json.encode(hello))
-            os._exit(_REFUSED)
+            end(_REFUSED)
         worker.serve(protocol.SOCKET_FD, page, hello, jailed=True)
     finally:  # whatever happened, a fork never returns into the zygote's loop
-        os._exit(worker.HARNESS_BROKE)
+        end(worker.HARNESS_BROKE)

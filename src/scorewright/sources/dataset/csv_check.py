@@ -13,8 +13,9 @@ from scorewright.sources.dataset.refusal import BadPlaces, PlaceList, quoted
 class CsvCheck:
     """Checks the width of rows and finds the columns that hold JSON.
 
-    A column holds JSON when each cell of it that is not blank is a JSON object or list, and there is
-    one at all. One other cell makes it text throughout: a column never changes type between rows.
+    A column holds JSON when each cell of it that is not blank is a JSON object or list, and there
+    is one at all. One other cell makes it text throughout: a column never changes type between
+    rows.
     """
 
     def __init__(self, header: Header, text_columns: frozenset[str], bad: BadPlaces) -> None:

@@ -15,8 +15,8 @@ _ROWS_COMPARED = 50
 def find_delimiter(head: str, *, whole: bool) -> str:
     """Choose the separator of a CSV text by its first rows.
 
-    Only what separates the header counts. Among those wins the one by which most rows are as wide as
-    the header, then the one with the most columns, then the order of `CANDIDATES`.
+    Only what separates the header counts. Among those wins the one by which most rows are as wide
+    as the header, then the one with the most columns, then the order of `CANDIDATES`.
 
     Args:
         head: The beginning of the text.

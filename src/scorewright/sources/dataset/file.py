@@ -42,7 +42,7 @@ class DataFile(msgspec.Struct, frozen=True):
         """Open the unpacked bytes, behind a UTF-8 byte order mark if there is one.
 
         Raises:
-            DatasetError: The file changed since it was first seen, or it cannot be read or unpacked.
+            DatasetError: The file changed since it was first seen, or cannot be read or unpacked.
         """
         with _readable(self.path), self.path.open("rb") as raw:
             if _stamp_of(raw) != self.stamp:

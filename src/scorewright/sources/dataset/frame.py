@@ -27,6 +27,7 @@ from scorewright.sources.dataset.frame_types import (
     column_type,
     conversions,
     count_non_finite,
+    is_extension,
     plain_type,
     to_json_type,
 )
@@ -142,9 +143,14 @@ def _scan(file: DataFile) -> pl.LazyFrame:
 
 
 def _plain_scan(scan: _Scan, schema: dict[str, pl.DataType]) -> pl.LazyFrame:
+    import polars as pl
+
     lazy = scan()
     changed = {name: kind for name, kind in lazy.collect_schema().items() if kind != schema[name]}
-    return lazy.cast({name: schema[name] for name in changed}) if changed else lazy
+    if not changed:
+        return lazy
+    stored = [pl.col(name).ext.storage() for name, kind in changed.items() if is_extension(kind)]
+    return lazy.with_columns(stored).cast({name: schema[name] for name in changed})
 
 
 def _notices(schema: dict[str, pl.DataType], non_finite: Counter[str]) -> Iterator[Notice]:

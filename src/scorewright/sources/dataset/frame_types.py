@@ -49,25 +49,35 @@ def _text_types() -> tuple[type[pl.DataType], ...]:
     return (pl.String, pl.Binary, pl.Categorical, pl.Enum, pl.Boolean, pl.Null)
 
 
-def plain_type(kind: pl.DataType) -> pl.DataType:
-    """Replace maps by lists of pairs and extension types by what they are stored as.
+def is_extension(kind: pl.DataType) -> bool:
+    """Tell whether a type is another one with a name, which older versions of Polars leave out."""
+    return hasattr(kind, "ext_storage")
 
-    Older versions of Polars read both so by themselves; told by name, as those lack the classes.
+
+def plain_type(kind: pl.DataType) -> pl.DataType:
+    """Replace maps by lists of pairs, as which older versions of Polars read them anyway.
+
+    An extension type is replaced by what it is stored as; inside of another type it stays.
     """
+    if is_extension(kind):
+        return _without_maps(_instance(cast("Any", kind).ext_storage()))
+    return _without_maps(kind)
+
+
+def _without_maps(kind: pl.DataType) -> pl.DataType:
     import polars as pl
 
+    # By name, as those older versions lack the class.
     if type(kind).__name__ == "Map":
         pair = cast("Any", kind)
         key, value = _instance(pair.key), _instance(pair.value)
-        return pl.List(pl.Struct({"key": plain_type(key), "value": plain_type(value)}))
-    if hasattr(kind, "ext_storage"):
-        return plain_type(cast("Any", kind).ext_storage())
+        return pl.List(pl.Struct({"key": _without_maps(key), "value": _without_maps(value)}))
     if isinstance(kind, pl.Struct):
-        return pl.Struct({part.name: plain_type(_instance(part.dtype)) for part in kind.fields})
+        return pl.Struct({part.name: _without_maps(_instance(part.dtype)) for part in kind.fields})
     if isinstance(kind, pl.List):
-        return pl.List(plain_type(_instance(kind.inner)))
+        return pl.List(_without_maps(_instance(kind.inner)))
     if isinstance(kind, pl.Array):
-        return pl.Array(plain_type(_instance(kind.inner)), kind.size)
+        return pl.Array(_without_maps(_instance(kind.inner)), kind.size)
     return kind
 
 

@@ -1,9 +1,9 @@
 r"""One JSON object from text: strict, exact, and refused in words an author understands.
 
-The decoder refuses what RFC 8259 does: NaN, control characters, wrong encodings; and 1e400, which no
-double can hold. Half of a surrogate pair (`\ud83d` alone) is legal there but no Unicode text, so no
-UTF-8 could carry it to an evaluator: each half becomes U+FFFD, in the text itself, so that everything
-around it stays as it was. Of two equal keys the last one counts; nothing looks for them.
+The decoder refuses what RFC 8259 does: NaN, control characters, wrong encodings; and 1e400, which
+no double can hold. Half of a surrogate pair (`\ud83d` alone) is legal there but no Unicode text, so
+no UTF-8 could carry it to an evaluator: each half becomes U+FFFD, in the text itself, so that
+everything around it stays as it was. Of two equal keys the last one counts; nothing looks for them.
 """
 
 from __future__ import annotations

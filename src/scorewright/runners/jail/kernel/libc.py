@@ -20,6 +20,6 @@ def check(result: int, what: str) -> int:
 
 
 def prctl(option: int, argument: int = 0) -> int:
-    """Call prctl(2) with one argument; -1 when refused."""
+    """Set an attribute of this process (see prctl in section 2 of the manual); -1 when refused."""
     unused = ctypes.c_ulong(0)
     return int(LIBC.prctl(option, ctypes.c_ulong(argument), unused, unused, unused))

@@ -13,6 +13,8 @@ _PR_SET_NO_NEW_PRIVS = 38
 
 #: The kernel's overflow id, known as nobody and nogroup.
 NOBODY = 65534
+#: What getppid(2) returns where the parent lives in an outer process namespace.
+OUTER_PARENT = 0
 
 
 def set_no_new_privileges() -> None:
@@ -34,6 +36,12 @@ def set_dumpable(*, allowed: bool) -> None:
     check(prctl(_PR_SET_DUMPABLE, int(allowed)), "dumpable")
 
 
-def die_with_parent() -> None:
-    """Have the kernel kill this process when its parent ends."""
+def die_with_parent(parent: int) -> None:
+    """Have the kernel kill this process when its parent ends.
+
+    Args:
+        parent: The parent's process id as this process sees it: one that has ended already kills nobody.
+    """
     check(prctl(_PR_SET_PDEATHSIG, signal.SIGKILL), "pdeathsig")
+    if os.getppid() != parent:
+        raise OSError(0, "the parent has ended")

@@ -14,7 +14,9 @@ _MNT_DETACH = 2
 _NOTHING_USABLE = _MS_NOSUID | _MS_NODEV | _MS_NOEXEC
 
 
-def _mount(source: bytes | None, target: bytes, kind: bytes | None, flags: int, data: bytes | None) -> None:
+def _mount(
+    source: bytes | None, target: bytes, kind: bytes | None, flags: int, data: bytes | None
+) -> None:
     done = LIBC.mount(source, target, kind, ctypes.c_ulong(flags), data)
     check(done, f"mount {target.decode()}")
 
@@ -26,7 +28,7 @@ def enter_empty_root() -> None:
     """
     _mount(None, b"/", None, _MS_REC | _MS_PRIVATE, None)
     _mount(b"none", b"/tmp", b"tmpfs", _NOTHING_USABLE, b"size=4k,nr_inodes=2,mode=555")
-    os.chdir("/tmp")
+    os.chdir("/tmp")  # noqa: S108 - a mount point of our own namespace
     check(LIBC.syscall(ctypes.c_long(number("pivot_root")), b".", b"."), "pivot_root")
     check(LIBC.umount2(b".", ctypes.c_int(_MNT_DETACH)), "umount")
     os.chdir("/")

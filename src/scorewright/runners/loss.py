@@ -1,0 +1,47 @@
+"""Say what became of a worker that ended without answering, as a failure of the item it was at."""
+
+from __future__ import annotations
+
+import signal
+from typing import Final
+
+from scorewright.domain.result import Failed, FailureCode
+from scorewright.runners.harness.protocol import PHASE_ENCODE
+from scorewright.runners.harness.worker import HARNESS_BROKE
+from scorewright.runners.process import CLOSED
+
+TAMPERED: Final = "the code tampered with the sandbox's connection"
+FORBIDDEN_CALL: Final = (
+    "the code made a system call for which the sandbox ends the process (SIGSYS)"
+)
+_HARNESS_BROKE_STATUS = HARNESS_BROKE << 8
+_ENDED_BY_SIGNAL = 0x7F
+#: How a worker ends that finds no memory for its answer.
+_OUT_OF_ROOM = (signal.SIGSEGV, signal.SIGABRT, _HARNESS_BROKE_STATUS)
+
+
+def describe_loss(reason: str, status: int | None, phase: int) -> Failed:
+    """Return the failure.
+
+    Args:
+        reason: What the worker did.
+        status: As waitpid gives it; None when it could not be learnt.
+        phase: What it claimed to be doing.
+    """
+    code = FailureCode.AUTHOR_ERROR
+    if status is None or reason != CLOSED:
+        text = f"{TAMPERED}: the worker {reason}"
+    elif phase == PHASE_ENCODE and status in _OUT_OF_ROOM:
+        code, text = FailureCode.OUTPUT_LIMIT, "the result is too large to be sent; return less"
+    elif status == signal.SIGSYS:
+        text = FORBIDDEN_CALL
+    elif status == signal.SIGKILL:
+        code, text = FailureCode.OUT_OF_MEMORY, "the process was killed, most likely for its memory"
+    elif status & _ENDED_BY_SIGNAL:
+        name = signal.strsignal(status & _ENDED_BY_SIGNAL)
+        text = f"the code crashed the interpreter ({name})"
+    elif status == _HARNESS_BROKE_STATUS:
+        text = "the code damaged the interpreter it runs in, so that no result could be read"
+    else:
+        text = f"the code ended its process (exit code {status >> 8}) without returning a result"
+    return Failed(code, text)

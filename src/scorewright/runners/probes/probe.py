@@ -1,0 +1,133 @@
+"""One probe: a hostile evaluator, and what has to become of it.
+
+A probe's `evaluate(x)` follows the convention `variables` and reports by its score: **1** means that it got
+what it should not get, with the explanation "escaped: …", and is a failed probe whatever was expected; **0** means
+that it noticed being refused, or found nothing. How else it may end is said by `Expect`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final, assert_never
+
+from scorewright.domain.result import Failed, FailureCode, Outcome, Scored, Skipped
+from scorewright.runners.loss import FORBIDDEN_CALL, TAMPERED
+
+_ESCAPED: Final = 1
+_MAX_TEXT = 200
+
+
+class Expect(StrEnum):
+    """What every item of a probe must end as."""
+
+    REFUSED = "refused"
+    """The call raised: the code reported a score of 0, or failed by the exception."""
+
+    CLEAN = "clean"
+    """The code ran to its end and found nothing that it should not: a score of 0 and nothing else."""
+
+    TIMES_OUT = "times out"
+    """The item failed as `timeout`."""
+
+    KILLED = "killed"
+    """The kernel ended the worker for the system call it made (SIGSYS)."""
+
+    DIES = "dies"
+    """The worker is gone by the code's own doing, and the item says how."""
+
+    FAILS = "fails"
+    """The item failed by something the author did, such as an exception or a value that is no result."""
+
+    TAMPERED = "tampered"
+    """The host noticed that what the worker sent is not of the harness's making, and ended it."""
+
+    CONTAINED = "contained"
+    """No result came of it: refused, out of memory, out of time or dead, as the machine's mood has it."""
+
+    HARMLESS = "harmless"
+    """Anything, a result included: what counts is that nothing escaped and that all others live on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """A hostile evaluator with its verdict."""
+
+    name: str
+    family: str
+    source: str
+    expect: Expect
+    #: How many items it is run on; each is a batch of its own.
+    items: int = 1
+    #: Time limit of one item.
+    timeout_s: float = 0.3
+
+
+def judge(probe: Probe, outcomes: Sequence[Outcome]) -> tuple[bool, str]:
+    """Tell whether a probe was contained as expected, and describe its first outcome that was not (or first)."""
+    wrong = [outcome for outcome in outcomes if not _is_as_expected(outcome, probe.expect)]
+    passed = not wrong and len(outcomes) == probe.items
+    if not outcomes:
+        return passed, "no outcome"
+    text = describe(wrong[0] if wrong else outcomes[0])
+    return passed, text if passed else f"{text} (expected: {probe.expect})"
+
+
+def describe(outcome: Outcome) -> str:
+    """Describe an outcome in one bounded line."""
+    match outcome:
+        case Scored():
+            text = outcome.explanation or f"score {outcome.score}"
+        case Skipped():
+            text = f"skipped: {outcome.reason}"
+        case Failed():
+            kind = f"{outcome.type}: " if outcome.type else ""
+            text = f"{outcome.code}: {kind}{outcome.message}"
+        case _:
+            assert_never(outcome)
+    line = " ".join(text.split())
+    return line if len(line) <= _MAX_TEXT else f"{line[: _MAX_TEXT - 1]}…"
+
+
+def _is_as_expected(outcome: Outcome, expect: Expect) -> bool:
+    if isinstance(outcome, Scored) and outcome.score == _ESCAPED:
+        return False
+    return _CRITERIA[expect](outcome)
+
+
+def _is_zero(outcome: Outcome) -> bool:
+    return isinstance(outcome, Scored) and outcome.score == 0
+
+
+def _failed_as(outcome: Outcome, *codes: FailureCode) -> bool:
+    return isinstance(outcome, Failed) and outcome.code in codes
+
+
+def _raised(outcome: Outcome) -> bool:
+    return _failed_as(outcome, FailureCode.AUTHOR_ERROR) and _type_of(outcome) is not None
+
+
+def _type_of(outcome: Outcome) -> str | None:
+    return outcome.type if isinstance(outcome, Failed) else None
+
+
+def _message_of(outcome: Outcome) -> str:
+    return outcome.message if isinstance(outcome, Failed) else ""
+
+
+_CRITERIA: Final[dict[Expect, Callable[[Outcome], bool]]] = {
+    Expect.REFUSED: lambda outcome: _is_zero(outcome) or _raised(outcome),
+    Expect.CLEAN: _is_zero,
+    Expect.TIMES_OUT: lambda outcome: _failed_as(outcome, FailureCode.TIMEOUT),
+    Expect.KILLED: lambda outcome: _message_of(outcome) == FORBIDDEN_CALL,
+    Expect.DIES: lambda outcome: (
+        _failed_as(outcome, FailureCode.AUTHOR_ERROR) and _type_of(outcome) is None
+    ),
+    Expect.FAILS: lambda outcome: _failed_as(
+        outcome, FailureCode.AUTHOR_ERROR, FailureCode.BAD_RETURN, FailureCode.OUTPUT_LIMIT
+    ),
+    Expect.TAMPERED: lambda outcome: _message_of(outcome).startswith(TAMPERED),
+    Expect.CONTAINED: lambda outcome: _is_zero(outcome) or isinstance(outcome, Failed),
+    Expect.HARMLESS: lambda _: True,
+}
