@@ -154,7 +154,7 @@ def _failures(summaries: list[dict[str, Any]]) -> RenderableType | None:
     groups.sort(key=lambda pair: -pair[1]["count"])
     for evaluator, group in groups[:_MAX_FAILURES]:
         where = "" if group["line"] is None else f", line {group['line']}"
-        message = group["message"]
+        message = f"{group['type']}: {group['message']}" if group["type"] else group["message"]
         if len(message) > _MAX_MESSAGE:
             message = f"{message[:_MAX_MESSAGE]}…"
         text.append(f"\n{group['count']:>6,} × ", style="red")

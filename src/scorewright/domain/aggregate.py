@@ -24,10 +24,10 @@ MAX_METRICS: Final = 1_000
 MAX_FAILURE_GROUPS: Final = 50
 SLOWEST: Final = 5
 
-#: Failure code, message, and line in the author's file.
-_Cause: TypeAlias = tuple[str, str, int | None]
+#: Failure code, message, exception type, and line in the author's file.
+_Cause: TypeAlias = tuple[str, str, str | None, int | None]
 #: Takes the failures beyond `MAX_FAILURE_GROUPS` causes.
-_OTHER: Final[_Cause] = ("other", "other failures", None)
+_OTHER: Final[_Cause] = ("other", "other failures", None, None)
 
 
 class Summary:
@@ -144,7 +144,7 @@ class Summary:
 
     def _add_failed(self, outcome: Failed, item_number: int) -> None:
         self._failed += 1
-        cause = (outcome.code.value, outcome.message, outcome.line)
+        cause = (outcome.code.value, outcome.message, outcome.type, outcome.line)
         group = self._failures.get(cause)
         if group is None:
             if len(self._failures) >= MAX_FAILURE_GROUPS:
@@ -184,17 +184,18 @@ class Summary:
         # By count, then by what is shown: the order in which they came does not matter.
         ranked = sorted(
             self._failures.items(),
-            key=lambda entry: (-entry[1].count, entry[0][0], entry[0][1], entry[0][2] or 0),
+            key=lambda entry: (-entry[1].count, *[str(part or "") for part in entry[0]]),
         )
         return [
             {
                 "code": code,
+                "type": kind,
                 "message": message,
                 "line": line,
                 "count": group.count,
                 "first_item": group.first_item,
             }
-            for (code, message, line), group in ranked
+            for (code, message, kind, line), group in ranked
         ]
 
 

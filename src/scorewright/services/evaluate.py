@@ -20,6 +20,7 @@ from scorewright.domain.mapping import (
     share_assignments,
 )
 from scorewright.domain.result_record import ResultRecord
+from scorewright.domain.suggestion import did_you_mean, name_list, quote
 from scorewright.runners.base import Limits, Runner
 from scorewright.runners.local import LocalRunner
 from scorewright.services.evaluation import Evaluation, Report, Settings, Task
@@ -135,27 +136,46 @@ def evaluate(  # noqa: PLR0913 - what a run can be told, each by name
         The records. What author code did wrong is in them; it is never raised.
 
     Raises:
-        CallerError: The caller's: data, evaluators, mapping or params cannot be used. Nothing has run.
+        CallerError: The caller's: data, evaluators or an option cannot be used. Nothing has run.
         SandboxUnavailableError: The machine's: the sandbox cannot be had with its mandatory layers.
     """
+    settings = _settings(workers=workers, timeout_s=timeout_s, memory_mb=memory_mb, limit=limit)
+    fixed = _convention(convention)
     chosen = choose_runner(runner)
     chosen.start()
     try:
-        found = _evaluators(
-            evaluators,
-            Convention(convention) if convention else None,
-            any_import=not chosen.jailed,
-        )
+        found = _evaluators(evaluators, fixed, any_import=not chosen.jailed)
         tasks = _tasks(found, mapping or {}, params or {}, chosen)
-        settings = Settings(
-            limits=Limits(timeout_s=timeout_s, memory_mb=memory_mb), workers=workers, limit=limit
-        )
         evaluation = Evaluation(
             _dataset(data), tasks, runner=chosen, settings=settings, previous=previous
         )
         return Results(evaluation.run(), evaluation.report)
     finally:
         chosen.close()
+
+
+def _settings(
+    *, workers: int | None, timeout_s: float, memory_mb: int, limit: int | None
+) -> Settings:
+    if workers is not None and workers < 1:
+        raise UsageError(f"workers is {workers}; give at least 1, or None for one per core")
+    if not 0.05 <= timeout_s <= 86_400:
+        raise UsageError(f"timeout_s is {timeout_s}; give 0.05 to 86,400 seconds")
+    if memory_mb < 16:
+        raise UsageError(f"memory_mb is {memory_mb}; give at least 16")
+    if limit is not None and limit < 0:
+        raise UsageError(f"limit is {limit}; give a number of rows, or None for all")
+    limits = Limits(timeout_s=timeout_s, memory_mb=memory_mb)
+    return Settings(limits=limits, workers=workers, limit=limit)
+
+
+def _convention(name: str | None) -> Convention | None:
+    if name is None:
+        return None
+    if name not in list(Convention):
+        near = did_you_mean(name, list(Convention))
+        raise UsageError(f"convention: no {quote(name)}{near}; use {name_list(Convention)}")
+    return Convention(name)
 
 
 def _dataset(data: Any) -> Dataset:
@@ -168,7 +188,7 @@ def _evaluators(
     *,
     any_import: bool,
 ) -> list[Evaluator | FunctionEvaluator]:
-    several = [given] if isinstance(given, (str, Path)) or callable(given) else list(given)
+    several = given if isinstance(given, Sequence) and not isinstance(given, str) else [given]
     return [_evaluator(one, convention, any_import=any_import) for one in several]
 
 

@@ -1,7 +1,7 @@
 """Evaluators from Python functions: a function goes to the sandbox as its source.
 
-What it refers to outside itself cannot go along, but for modules of the standard library, which are imported
-there again. A function that needs more says so, and runs only where it is: with the `local` runner.
+What it refers to outside itself cannot go along, but for what the standard library and `scorewright.authoring`
+hold, which is imported there again. A function that needs more says so, and runs only where it is: with the `local` runner.
 """
 
 from __future__ import annotations
@@ -74,9 +74,9 @@ def evaluator_from_function(
     except (OSError, TypeError):
         raise EvaluatorError(f"{name}: its source cannot be found; put it into a file") from None
     body = textwrap.dedent("".join(lines))
-    imports, state = _references(function, body)
+    imports, state = _references(function, ast.parse(body))
     # On one line, with blank ones behind, so that a failure names the line the author knows.
-    heading = f"from __future__ import annotations{''.join(f'; import {one}' for one in imports)}"
+    heading = f"from __future__ import annotations{''.join(f'; {one}' for one in imports)}"
     padding = "\n" * max(first_line - 1, 1)
     definition = Definition(name=slug(name), convention=convention)
     evaluator = build_evaluator(
@@ -88,16 +88,17 @@ def evaluator_from_function(
     return FunctionEvaluator(evaluator, function, state)
 
 
-def _references(function: FunctionType, body: str) -> tuple[list[str], tuple[str, ...]]:
+def _references(function: FunctionType, tree: ast.Module) -> tuple[list[str], tuple[str, ...]]:
     """Return the imports that a function's source needs, and the names that no import can bring."""
     imports: list[str] = []
     state = list(function.__code__.co_freevars)
-    for name in sorted(_names_in_body(function) | _names_in_heading(body)):
+    for name in sorted(_names_in_body(function) | _names_in_heading(tree)):
         value = function.__globals__.get(name, _ABSENT)
         if name == function.__name__ or value is _ABSENT or _is_provided(name, value):
             continue
-        if isinstance(value, ModuleType) and _is_standard(value):
-            imports.append(f"{value.__name__} as {name}" if value.__name__ != name else name)
+        if statement := _import_statement(name, value):
+            imports.append(statement)
+            imports += [f"import {module}" for module in _modules_below(name, value, tree)]
         else:
             state.append(name)
     return imports, tuple(state)
@@ -121,9 +122,9 @@ def _names_in_body(function: FunctionType) -> set[str]:
 _GLOBAL_LOADS = ("LOAD_GLOBAL", "LOAD_NAME")
 
 
-def _names_in_heading(body: str) -> set[str]:
+def _names_in_heading(tree: ast.Module) -> set[str]:
     """Names that decorators and defaults look up when the function is defined."""
-    statement = ast.parse(body).body[0]
+    statement = tree.body[0]
     if not isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
         return set()
     given = statement.args
@@ -140,5 +141,27 @@ def _is_provided(name: str, value: object) -> bool:
     return hasattr(builtins, name) or value is getattr(authoring, name, _ABSENT)
 
 
-def _is_standard(module: ModuleType) -> bool:
-    return module.__name__.split(".")[0] in sys.stdlib_module_names
+def _import_statement(name: str, value: object) -> str | None:
+    """Return what imports `value` under `name` in the sandbox; None where none of its modules has it."""
+    if isinstance(value, ModuleType):
+        return f"import {value.__name__} as {name}" if _is_importable(value.__name__) else None
+    original = str(getattr(value, "__name__", ""))
+    if value is getattr(authoring, original, _ABSENT):
+        return f"from scorewright.authoring import {original} as {name}"
+    home = str(getattr(value, "__module__", ""))
+    is_there = value is getattr(sys.modules.get(home), original, _ABSENT)
+    is_found = is_there and _is_importable(home)
+    return f"from {home} import {original} as {name}" if is_found else None
+
+
+def _modules_below(name: str, value: object, tree: ast.Module) -> list[str]:
+    """Return the modules inside a package that are used by their full name, as `urllib.parse` is."""
+    if not isinstance(value, ModuleType) or value.__name__ != name:
+        return []
+    dotted = {ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    return sorted(one for one in dotted if one.startswith(f"{name}.") and one in sys.modules)
+
+
+def _is_importable(module: str) -> bool:
+    is_own = module in ("scorewright", "scorewright.authoring")
+    return is_own or module.partition(".")[0] in sys.stdlib_module_names

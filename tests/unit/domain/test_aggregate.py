@@ -151,9 +151,30 @@ def test_failures_are_grouped_by_code_message_and_line():
     )
 
     assert document["failures"] == [
-        {"code": "author_error", "message": "boom", "line": 3, "count": 2, "first_item": 1},
-        {"code": "author_error", "message": "boom", "line": 4, "count": 1, "first_item": 2},
-        {"code": "timeout", "message": "boom", "line": 3, "count": 1, "first_item": 5},
+        {
+            "code": "author_error",
+            "type": "RuntimeError",
+            "message": "boom",
+            "line": 3,
+            "count": 2,
+            "first_item": 1,
+        },
+        {
+            "code": "author_error",
+            "type": "RuntimeError",
+            "message": "boom",
+            "line": 4,
+            "count": 1,
+            "first_item": 2,
+        },
+        {
+            "code": "timeout",
+            "type": None,
+            "message": "boom",
+            "line": 3,
+            "count": 1,
+            "first_item": 5,
+        },
     ]
 
 
@@ -163,6 +184,7 @@ def test_failures_of_many_kinds_share_one_group_and_none_is_lost():
     assert len(document["failures"]) == MAX_FAILURE_GROUPS + 1
     assert document["failures"][0] == {
         "code": "other",
+        "type": None,
         "message": "other failures",
         "line": None,
         "count": 30,

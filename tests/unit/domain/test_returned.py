@@ -8,6 +8,7 @@ import decimal
 import enum
 import fractions
 import inspect
+import re
 import types
 from collections import Counter, OrderedDict, namedtuple
 from typing import Any
@@ -162,7 +163,9 @@ TABLE: list[tuple[object, Scored | None, Scored | None, Scored | None, Scored | 
 ]
 
 
-@pytest.mark.parametrize("row", TABLE, ids=lambda row: repr(row[0])[:50])
+@pytest.mark.parametrize(
+    "row", TABLE, ids=lambda row: re.sub(" at 0x[0-9a-f]+", "", repr(row[0]))[:50]
+)
 def test_every_cell_of_the_table(row: tuple[object, ...]):
     value, *expected = row
     columns = [(IOT,), (VARIABLES,), (TRACE,), (LEGACY, CORRECT_ANSWER)]

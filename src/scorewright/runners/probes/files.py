@@ -8,10 +8,17 @@ from scorewright.runners.probes.probe import Expect, Probe
 from scorewright.runners.probes.source import attempting
 
 _FAMILY: Final = "files"
+#: Nothing is there, and nothing is left there.
+_PATH: Final = "/tmp/scorewright-probe"  # noqa: S108 - the code that names it must not get at it
 
 
 def _refused(name: str, steps: str) -> Probe:
     return Probe(name, _FAMILY, attempting(steps), Expect.REFUSED)
+
+
+def _made(statement: str) -> str:
+    """Make something and, should that work, take it away again."""
+    return f'{statement}\nos.unlink("{_PATH}")'
 
 
 PROBES: Final = (
@@ -25,22 +32,24 @@ PROBES: Final = (
     _refused("stat the root", 'os.stat("/")'),
     _refused("access", 'None if os.access("/", os.F_OK) else open("/")'),
     _refused("read a link", 'os.readlink("/proc/self/exe")'),
-    _refused("write a file", 'open("/tmp/scorewright-probe", "w").write("x")'),
-    _refused("write by pathlib", '__import__("pathlib").Path("/dev/shm/x").write_text("x")'),
-    _refused("temporary file", '__import__("tempfile").TemporaryFile()'),
-    _refused("make a folder", 'os.mkdir("/tmp/scorewright-probe")'),
-    _refused("make a link", 'os.symlink("/", "/tmp/scorewright-probe")'),
-    _refused("remove a file", 'os.unlink("/etc/hostname")'),
+    _refused("write a file", _made(f'open("{_PATH}", "w").write("x")')),
+    _refused("write by pathlib", _made(f'__import__("pathlib").Path("{_PATH}").write_text("x")')),
+    _refused("temporary file", '__import__("tempfile").TemporaryFile(dir="/tmp")'),
+    _refused("make a folder", f'os.mkdir("{_PATH}")\nos.rmdir("{_PATH}")'),
+    _refused("make a link", _made(f'os.symlink("/", "{_PATH}")')),
+    _refused("make a device", _made(f'os.mknod("{_PATH}")')),
+    _refused("remove a file", f'os.unlink("{_PATH}")'),
     _refused("change folder", 'os.chdir("/")'),
     _refused("working folder", "os.getcwd()"),
     _refused("own environment by /proc", 'open("/proc/self/environ").read()'),
     _refused("own memory by /proc", 'open("/proc/self/mem", "r+b")'),
     _refused("own mappings by /proc", 'open("/proc/self/maps").read()'),
-    _refused("parent's memory by /proc", 'open("/proc/1/mem", "rb")'),
+    _refused("first process's memory by /proc", 'open("/proc/1/mem", "rb")'),
     _refused("device", 'open("/dev/urandom", "rb").read(1)'),
     _refused("map a file", '__import__("mmap").mmap(os.open("/etc/passwd", 0), 1)'),
     _refused(
-        "database file", '__import__("sqlite3").connect("/tmp/x.db").execute("create table t(a)")'
+        "database file",
+        _made(f'__import__("sqlite3").connect("{_PATH}").execute("create table t(a)")'),
     ),
     _refused("load a library", '__import__("ctypes").CDLL("/lib/probe-of-ours.so")'),
     _refused(

@@ -54,14 +54,14 @@ PROBES: Final = (
     _refused("kill itself", "os.kill(os.getpid(), 9)"),
     _refused("raise a signal", "__import__('signal').raise_signal(9)"),
     Probe(
-        "kill its parent, its group, everybody",
+        "signal its parent, its group, everybody",
         _FAMILY,
         attempting(
             """
             refused = 0
             for pid in (os.getppid(), 0, -1, 1, 2):
                 try:
-                    os.kill(pid, 9)
+                    os.kill(pid, 0)
                 except OSError:
                     refused += 1
             if refused == 5:
@@ -73,7 +73,7 @@ PROBES: Final = (
     _refused("signal through a descriptor", "__import__('signal').set_wakeup_fd(3)"),
     _refused("lower its own limits", "__import__('resource').setrlimit(7, (4096, 4096))"),
     _refused("another user", "os.setuid(0)"),
-    _refused("higher priority", "os.nice(-5)"),
+    _refused("another priority", "os.nice(1)"),
     _refused("another processor", "os.sched_setaffinity(0, {0})"),
     _dies("end at once", "import os\nos._exit(0)"),
     _fails("sys.exit", "import sys\nsys.exit(3)"),

@@ -57,6 +57,7 @@ _NUMBERS: dict[str, tuple[int | None, int | None]] = {
     "execveat": (322, 281),
     "userfaultfd": (323, 282),
     "membarrier": (324, 283),
+    "pkey_mprotect": (329, 288),
     "rseq": (334, 293),
     "io_uring_setup": (425, 425),
     "clone3": (435, 435),
