@@ -28,7 +28,7 @@ CONVENTIONS = (
 )
 
 if TYPE_CHECKING:
-    _Commands: TypeAlias = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - argparse has no other name for it
+    _Commands: TypeAlias = "argparse._SubParsersAction[_Parser]"  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - argparse has no other name for it
 
 _RUNNER_VARIABLE = "SCOREWRIGHT_RUNNER"
 
@@ -42,6 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     options = build_parser().parse_args(arguments)
     try:
         code = options.call(options)
+        sys.stdout.flush()
     except CallerError as error:
         _fail(str(error), EXIT_CALLER)
     except OurError as error:
@@ -49,14 +50,29 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except KeyboardInterrupt:
         sys.exit(130)
     except BrokenPipeError:  # the reader of our output has gone, as with `| head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_output()
         sys.exit(EXIT_OURS)
+    except OSError as error:  # standard output cannot be written to, or no process can be started
+        _discard_output()
+        _fail(str(error), EXIT_OURS)
     sys.exit(code)
+
+
+def _discard_output() -> None:
+    """Let the interpreter's last flush have somewhere to go."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says in one line what is wrong; the usage is a page long, and one --help away."""
+
+    def error(self, message: str) -> NoReturn:
+        _fail(f"{message}; see {self.prog} --help", EXIT_CALLER)
 
 
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of all commands."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="scorewright",
         description="Write evaluators, and run them sandboxed and fast over your data.",
         allow_abbrev=False,
@@ -341,11 +357,17 @@ def _seconds(text: str) -> float:
     return seconds
 
 
+_seconds.__name__ = "number of seconds"  # what argparse calls it in messages
+
+
 def _share(text: str) -> float:
     share = float(text)
     if not 0 <= share <= 1:
         raise argparse.ArgumentTypeError(f"{text} is not between 0 and 1")
     return share
+
+
+_share.__name__ = "share"
 
 
 def _version() -> str:

@@ -22,7 +22,7 @@ class FailureRecord(msgspec.Struct, frozen=True):
     traceback: str | None
 
 
-class ResultRecord(msgspec.Struct, frozen=True, kw_only=True):
+class ResultRecord(msgspec.Struct, frozen=True):
     """Outcome of one evaluator version on one item. Unknown is null; numbers stay numbers."""
 
     item_id: str
@@ -30,19 +30,19 @@ class ResultRecord(msgspec.Struct, frozen=True, kw_only=True):
     version: int
     #: scored, skipped or failed.
     status: str
-    score: float | None = None
-    normalised_score: float | None = None
-    passed: bool | None = None
-    metrics: dict[str, JsonValue] = {}
-    explanation: str | None = None
+    score: float | None
+    normalised_score: float | None
+    passed: bool | None
+    metrics: dict[str, JsonValue]
+    explanation: str | None
     #: Why the item was skipped.
-    reason: str | None = None
-    failure: FailureRecord | None = None
+    reason: str | None
+    failure: FailureRecord | None
     #: Captured prints.
-    output: str = ""
-    duration_ms: float = 0.0
+    output: str
+    duration_ms: float
     #: The score lies outside the declared range and counts in no mean.
-    out_of_range: bool = False
+    out_of_range: bool
     #: Of the evaluator: all that its author decides.
     digest: str
     #: What stood between the code and the machine.
@@ -67,72 +67,46 @@ class RecordMaker:
         self._range = score_range
         self._runner = runner
 
-    def normalise(self, score: float | None, *, out_of_range: bool) -> float | None:
-        """Map a raw score to 0–1; None without a range, and outside it."""
-        if score is None or self._range is None or out_of_range:
-            return None
-        low, high = self._range
-        return (score - low) / (high - low)
-
     def make(self, item_id: str, item: ItemOutcome) -> ResultRecord:
         """Return the record of one outcome."""
         outcome = item.outcome
-        duration_ms = item.duration_us / 1000
+        status, score, passed, out_of_range = "scored", None, None, False
+        normalised, explanation, reason, failure = None, None, None, None
+        metrics = _NO_METRICS
         match outcome:
             case Scored():
-                return ResultRecord(
-                    item_id=item_id,
-                    evaluator=self._evaluator,
-                    version=self._version,
-                    status="scored",
-                    score=outcome.score,
-                    normalised_score=self.normalise(
-                        outcome.score, out_of_range=outcome.out_of_range
-                    ),
-                    passed=outcome.passed,
-                    metrics=outcome.metrics,
-                    explanation=outcome.explanation,
-                    output=item.output,
-                    duration_ms=duration_ms,
-                    out_of_range=outcome.out_of_range,
-                    digest=self._digest,
-                    runner=self._runner,
-                )
+                score, passed, metrics = outcome.score, outcome.passed, outcome.metrics
+                explanation, out_of_range = outcome.explanation, outcome.out_of_range
+                if score is not None and self._range is not None and not out_of_range:
+                    low, high = self._range
+                    normalised = (score - low) / (high - low)
             case Skipped():
-                return ResultRecord(
-                    item_id=item_id,
-                    evaluator=self._evaluator,
-                    version=self._version,
-                    status="skipped",
-                    metrics=_NO_METRICS,
-                    explanation=outcome.explanation,
-                    reason=outcome.reason,
-                    output=item.output,
-                    duration_ms=duration_ms,
-                    digest=self._digest,
-                    runner=self._runner,
-                )
+                status, reason, explanation = "skipped", outcome.reason, outcome.explanation
             case Failed():
-                return ResultRecord(
-                    item_id=item_id,
-                    evaluator=self._evaluator,
-                    version=self._version,
-                    status="failed",
-                    metrics=_NO_METRICS,
-                    failure=FailureRecord(
-                        outcome.code,
-                        outcome.type,
-                        outcome.message,
-                        outcome.line,
-                        outcome.traceback,
-                    ),
-                    output=item.output,
-                    duration_ms=duration_ms,
-                    digest=self._digest,
-                    runner=self._runner,
+                status = "failed"
+                failure = FailureRecord(
+                    outcome.code, outcome.type, outcome.message, outcome.line, outcome.traceback
                 )
             case _:
                 assert_never(outcome)
+        return ResultRecord(  # by position: this is called once per result
+            item_id,
+            self._evaluator,
+            self._version,
+            status,
+            score,
+            normalised,
+            passed,
+            metrics,
+            explanation,
+            reason,
+            failure,
+            item.output,
+            item.duration_us / 1000,
+            out_of_range,
+            self._digest,
+            self._runner,
+        )
 
 
 def to_item_outcome(record: ResultRecord) -> ItemOutcome:

@@ -11,6 +11,7 @@ import select
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 
 import msgspec
 
@@ -71,13 +72,18 @@ class _OpenGroup:
         #: Per job, position to outcome, of what needs no worker.
         self.known: list[dict[int, ItemOutcome]] = [{} for _ in range(jobs)]
         for at, item in enumerate(items):
-            if len(item.data) > MAX_ITEM_BYTES:
-                for known in self.known:
-                    known[at] = _too_large(len(item.data))
-            for known, outcome in zip(self.known, item.known, strict=False):
-                if outcome is not None:
-                    known[at] = outcome
+            if item.known or len(item.data) > MAX_ITEM_BYTES:
+                self._note_known(at, item)
         self.waiting = jobs
+
+    def _note_known(self, at: int, item: Item) -> None:
+        too_large = len(item.data) > MAX_ITEM_BYTES
+        for job, known in enumerate(self.known):
+            outcome = item.known[job] if item.known else None
+            if outcome is not None:
+                known[at] = outcome
+            elif too_large:
+                known[at] = _too_large(len(item.data))
 
     def sendable(self, job: int) -> tuple[list[str], list[bytes]]:
         """The ids and bytes of the items that a worker must judge."""
@@ -114,7 +120,8 @@ class _Execution:
         self._oldest = 0
         self._next = [0] * len(jobs)
         self._read = 0
-        self._left_over: Item | None = None
+        #: Items read, but too many for the last group.
+        self._ahead: list[Item] = []
         self._group_items = _FIRST_GROUP_ITEMS
         self._is_exhausted = False
 
@@ -160,21 +167,18 @@ class _Execution:
     def _read_group(self) -> bool:
         if self._is_exhausted or len(self._groups) >= _MAX_GROUPS_OPEN:
             return False
-        items: list[Item] = []
-        size = 0
-        while len(items) < self._group_items:
-            item = self._left_over or next(self._items, None)
-            self._left_over = None
-            if item is None:
-                self._is_exhausted = True
-                break
-            if items and size + len(item.data) > _MAX_GROUP_BYTES:
-                self._left_over = item
-                break
-            items.append(item)
-            size += len(item.data)
+        items = self._ahead
+        items += islice(self._items, max(self._group_items - len(items), 0))
         if not items:
+            self._is_exhausted = True
             return False
+        count, size = 0, 0
+        for item in items[: self._group_items]:
+            size += len(item.data)
+            if count and size > _MAX_GROUP_BYTES:
+                break
+            count += 1
+        items, self._ahead = items[:count], items[count:]
         self._groups.append(_OpenGroup(self._read, items, len(self.sessions)))
         self._read += len(items)
         return True

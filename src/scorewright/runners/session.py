@@ -175,12 +175,12 @@ class Session:
             raise WorkerLostError(f"sent a frame out of turn, of kind {kind!r}")
 
     def _answer(self, outcomes: list[ItemOutcome]) -> None:
+        if len(outcomes) > self._open_items():
+            raise WorkerLostError("sent more results than it was given items")
         at = 0
         for batch in self._pending:
             at += batch.fill(outcomes, at)
         self._answered += at
-        if at < len(outcomes):
-            raise WorkerLostError("sent more results than it was given items")
 
     def _lose(self, reason: str | None) -> None:
         """The worker is gone, or must go: fail the item it was at and let another one go on.

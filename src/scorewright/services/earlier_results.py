@@ -42,10 +42,9 @@ class EarlierResults:
         kept = self._kept(records)
         return tuple(None if record is None else to_item_outcome(record) for record in kept)
 
-    def records(self, item_id: str) -> list[ResultRecord | None] | None:
+    def records(self, item_id: str) -> list[ResultRecord | None]:
         """Return the records to keep for an item, one per job, once."""
-        records = self._begun.pop(item_id, None)
-        return None if records is None else self._kept(records)
+        return self._kept(self._begun.pop(item_id, []))
 
     def rest(self) -> Iterator[list[ResultRecord]]:
         """Yield the records of every item that was not answered."""

@@ -188,7 +188,7 @@ def _evaluators(
     *,
     any_import: bool,
 ) -> list[Evaluator | FunctionEvaluator]:
-    several = given if isinstance(given, Sequence) and not isinstance(given, str) else [given]
+    several = [given] if isinstance(given, (str, Path)) or callable(given) else list(given)
     return [_evaluator(one, convention, any_import=any_import) for one in several]
 
 

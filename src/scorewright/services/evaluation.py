@@ -247,20 +247,25 @@ class Evaluation:
         for summary, outcomes in zip(report.summaries, group.outcomes, strict=True):
             summary.add_batch(group.first + 1, outcomes)
         report.items += len(group.item_ids)
-        records: list[ResultRecord] = []
-        for at, item_id in enumerate(group.item_ids):
-            kept = self._previous.records(item_id) if self._previous else None
-            for job, maker in enumerate(makers):
-                record = kept[job] if kept else None
-                if record is None:
-                    record = maker.make(item_id, group.outcomes[job][at])
-                else:
-                    report.kept += 1
-                    report.kept_of_other_version += (
-                        record.digest != self._tasks[job].evaluator.digest
-                    )
-                records.append(record)
-        return records
+        made = [
+            list(map(maker.make, group.item_ids, outcomes))
+            for maker, outcomes in zip(makers, group.outcomes, strict=True)
+        ]
+        if self._previous:
+            for at, item_id in enumerate(group.item_ids):
+                self._put_back(at, self._previous.records(item_id), made)
+        return [record for of_item in zip(*made, strict=True) for record in of_item]
+
+    def _put_back(
+        self, at: int, kept: list[ResultRecord | None], made: list[list[ResultRecord]]
+    ) -> None:
+        """Keep the earlier run's own records: they may be of another version of the evaluator."""
+        for job, record in enumerate(kept):
+            if record is not None:
+                made[job][at] = record
+                digest = self._tasks[job].evaluator.digest
+                self.report.kept += 1
+                self.report.kept_of_other_version += record.digest != digest
 
 
 def _require_record_level(tasks: Sequence[Task]) -> None:

@@ -31,6 +31,8 @@ class Watchdog:
         self._ticks = 0
         #: Whether the author's code is running: raising anywhere else would hurt the harness.
         self.active = False
+        #: Whether the limit was reached, whatever the code made of it.
+        self.has_raised = False
         #: Line of the author's file where the last raise hit.
         self.line: int | None = None
         signal.signal(signal.SIGALRM, self._tick)
@@ -54,6 +56,7 @@ class Watchdog:
         self._ticks += 1
         if self._ticks >= self._ticks_allowed:
             self._ticks = self._ticks_allowed - _TICKS_BETWEEN_RAISES
+            self.has_raised = True
             self.line = self._author_line(frame)
             raise TimeLimitError
 

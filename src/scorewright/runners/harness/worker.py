@@ -16,7 +16,7 @@ from scorewright.domain.result import Failed, FailureCode, ItemOutcome, Outcome
 from scorewright.domain.returned import Reading, make_interpreter
 from scorewright.runners.harness import protocol
 from scorewright.runners.harness.author_module import AuthorModule
-from scorewright.runners.harness.failure import TimeLimitError, describe
+from scorewright.runners.harness.failure import describe
 from scorewright.runners.harness.prints import Capture
 from scorewright.runners.harness.watchdog import Watchdog
 
@@ -104,23 +104,28 @@ class Worker:
             else:
                 self._fresh = lambda: evaluate
             self._watchdog.active = False
-        except TimeLimitError:
-            self._watchdog.active = False
-            failure = self._timed_out()
         except BaseException as error:  # noqa: BLE001 - the wall between the author's code and ours
             self._watchdog.active = False
             failure = self._describe(error)
         self._watchdog.stop()
+        if self._watchdog.has_raised:
+            failure = self._timed_out()
         if failure is None and inspect.iscoroutinefunction(evaluate):
             self._await_results()
         self._capture.take()
         return failure
 
     def _await_results(self) -> None:
+        import asyncio  # noqa: F401 - first: in the jail, its import brings in the loop below
+
         from scorewright.runners.harness.event_loop import finish
 
         interpret = self._interpret
-        self._interpret = lambda value: interpret(finish(value))
+
+        def interpret_awaited(value: Any) -> Outcome:
+            return interpret(finish(value))
+
+        self._interpret = interpret_awaited
 
     def run_batch(self, batch: protocol.Batch) -> bool:
         """Judge each item and send the results; False when this worker must end now."""
@@ -134,6 +139,7 @@ class Worker:
         encoder = msgspec.msgpack.Encoder()
         buffer = bytearray(_EMPTY_ARRAY_32)
         pending, flushed_ns = 0, clock_ns()
+        sound = True
         watchdog.start()
         for item_id, raw in zip(batch.item_ids, batch.items, strict=True):
             self._count += 1
@@ -178,13 +184,14 @@ class Worker:
         except FieldAbsentError as error:
             watchdog.active = False
             return Failed(FailureCode.MAPPING_ERROR, str(error)), True
-        except TimeLimitError:
-            watchdog.active = False
-            return self._timed_out(), False
         except BaseException as error:  # noqa: BLE001 - the wall between the author's code and ours
             watchdog.active = False
+            if watchdog.has_raised:
+                return self._timed_out(), False
             return self._describe(error), not isinstance(error, (MemoryError, RecursionError))
         watchdog.active = False
+        if watchdog.has_raised:  # and the code swallowed it
+            return self._timed_out(), False
         return outcome, True
 
     def _timed_out(self) -> Failed:

@@ -19,7 +19,9 @@ import signal
 import socket
 import sys
 import uuid  # noqa: F401 - as random
-from typing import NoReturn
+from functools import partial
+from types import FrameType
+from typing import NamedTuple, NoReturn
 
 import msgspec
 
@@ -75,9 +77,12 @@ def main(control: int, omitted: str) -> NoReturn:
     layers = Layers(frozenset(filter(None, omitted.split(","))))
     if enter_zygote_layers(layers):
         _become_first_process()
+    seccomp.assemble()  # once, for all workers
     gc.collect()
     gc.freeze()
-    _serve(socket.socket(fileno=_CONTROL_FD), layers, own_bytes)
+    fork = _serve(layers, own_bytes)
+    if fork is not None:
+        _run_worker(fork, layers)
     sys.exit(0)
 
 
@@ -123,10 +128,23 @@ def _become_first_process() -> None:
     privileges.die_with_parent(privileges.OUTER_PARENT)
 
 
-def _serve(control: socket.socket, layers: Layers, own_bytes: int) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the host to act on
-    signal.signal(signal.SIGCHLD, lambda *_: _report_exits(control))
-    program = seccomp.assemble()
+class _Fork(NamedTuple):
+    """What a new worker has from the zygote."""
+
+    descriptors: list[int]
+    memory_bytes: int
+    parent: int
+
+
+def _serve(layers: Layers, own_bytes: int) -> _Fork | None:
+    """Fork a worker per request, until the host closes its end.
+
+    Returns:
+        In the zygote None, at the end; in each worker what it is to become: it shall not go on below a frame
+        that holds the control socket.
+    """
+    control = socket.socket(fileno=_CONTROL_FD)
+    signal.signal(signal.SIGCHLD, partial(_report_exits, control))
     own_pid = os.getpid()
     os.close(
         os.pidfd_open(own_pid)
@@ -138,17 +156,17 @@ def _serve(control: socket.socket, layers: Layers, own_bytes: int) -> None:
                 _CONTROL_BYTES, socket.CMSG_SPACE(64), socket.MSG_CMSG_CLOEXEC
             )
         except OSError:
-            return
+            return None
         if not message:
-            return
+            return None
         request = msgspec.json.decode(message, type=Request)
         descriptors = _descriptors(ancillary)
         # A worker that ends at once must not be reaped before its pidfd is had.
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
         pid = os.fork()
         if pid == 0:
-            memory_bytes = (request.memory_mb << 20) + own_bytes
-            _run_worker(descriptors, layers, program, memory_bytes, own_pid)
+            control.detach()
+            return _Fork(descriptors, (request.memory_mb << 20) + own_bytes, own_pid)
         pidfd = os.pidfd_open(pid)
         for descriptor in descriptors:
             os.close(descriptor)
@@ -165,7 +183,7 @@ def _descriptors(ancillary: list[tuple[int, int, bytes]]) -> list[int]:
     return found.tolist()
 
 
-def _report_exits(control: socket.socket) -> None:
+def _report_exits(control: socket.socket, _number: int, _frame: FrameType | None) -> None:
     while True:
         try:
             pid, status = os.waitpid(-1, os.WNOHANG)
@@ -177,29 +195,32 @@ def _report_exits(control: socket.socket) -> None:
             control.send(msgspec.json.encode(Exited(pid, status)), socket.MSG_DONTWAIT)
 
 
-def _run_worker(
-    descriptors: list[int], zygote: Layers, program: bytes, memory_bytes: int, zygote_pid: int
-) -> NoReturn:
+def _run_worker(fork: _Fork, zygote: Layers) -> NoReturn:
     """Become a worker: take its layers, and only then read what the author wrote."""
     end = os._exit
     try:
-        for number in (signal.SIGCHLD, signal.SIGINT):
-            signal.signal(number, signal.SIG_DFL)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
-        stream, page_file = descriptors
-        os.dup2(_STDOUT_FD, _STDERR_FD)  # the zygote's own goes to the host
-        os.dup2(stream, protocol.SOCKET_FD)  # where the control socket was: that is closed by it
-        os.dup2(page_file, protocol.PAGE_FD)
-        os.closerange(_RECEIVED_FDS.start, _RECEIVED_FDS.stop)
-        page = memoryview(mmap.mmap(protocol.PAGE_FD, protocol.PAGE_BYTES)).cast("Q")
-        os.close(protocol.PAGE_FD)
-        privileges.die_with_parent(zygote_pid)
+        page = _take_descriptors(fork.descriptors)
+        privileges.die_with_parent(fork.parent)
         layers = Layers(zygote.omitted, zygote.report)
-        enter_worker_layers(layers, program=program, memory_bytes=memory_bytes, cpu_s=_CPU_S)
+        enter_worker_layers(layers, memory_bytes=fork.memory_bytes, cpu_s=_CPU_S)
         hello = protocol.Hello(layers=layers.report, engine=ENGINE)
         if missing(layers.report, MANDATORY - zygote.omitted):
             worker.Wire(protocol.SOCKET_FD).send(protocol.HELLO, msgspec.json.encode(hello))
             end(_REFUSED)
         worker.serve(protocol.SOCKET_FD, page, hello, jailed=True)
-    finally:  # whatever happened, a fork never returns into the zygote's loop
+    finally:  # whatever happened, a worker never becomes anything else
         end(worker.HARNESS_BROKE)
+
+
+def _take_descriptors(received: list[int]) -> memoryview:
+    """Keep the standard streams, which lead nowhere, and the worker's socket; return the progress page."""
+    stream, page_file = received
+    os.dup2(_STDOUT_FD, _STDERR_FD)  # the zygote's own goes to the host
+    os.dup2(stream, protocol.SOCKET_FD)  # where the control socket was: that is closed by it
+    os.dup2(page_file, protocol.PAGE_FD)
+    os.closerange(_RECEIVED_FDS.start, _RECEIVED_FDS.stop)
+    page = memoryview(mmap.mmap(protocol.PAGE_FD, protocol.PAGE_BYTES)).cast("Q")
+    os.close(protocol.PAGE_FD)
+    return page

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from scorewright.runners.harness.protocol import SOCKET_FD
 from scorewright.runners.probes.probe import Expect, Probe
 from scorewright.runners.probes.source import evaluating
 
@@ -74,15 +75,15 @@ PROBES: Final = (
     _clean(
         "descriptors",
         f"""
-        import os, stat
+        import errno, os
         found = {{}}
         for number in range(4096):
             try:
-                found[number] = stat.S_IFMT(os.fstat(number).st_mode)
-            except OSError:
-                pass
-        allowed = dict.fromkeys((0, 1, 2), stat.S_IFCHR) | {{3: stat.S_IFSOCK}}
-        if found != allowed:
+                found[number] = os.lseek(number, 0, os.SEEK_CUR)
+            except OSError as error:
+                if error.errno != errno.EBADF:
+                    found[number] = errno.errorcode[error.errno]
+        if found != {{0: 0, 1: 0, 2: 0, {SOCKET_FD}: "ESPIPE"}}:
             {_escaped("found")}
         """,
     ),
@@ -133,15 +134,15 @@ def evaluate(x, memo={}):
         items=3,
     ),
     Probe(
-        "another module imported by the name of this one",
+        "state kept under the module's name",
         _FAMILY,
         """\
 import sys
-left = getattr(sys.modules.get(__name__), "left", 0)
+found = getattr(sys.modules.get(__name__), "mark", 0)
 
 def evaluate(x):
-    sys.modules[__name__].left = 1
-    return {"score": left, "explanation": f"escaped: {left}" if left else "fresh"}
+    sys.modules[__name__].mark = 1
+    return {"score": found, "explanation": f"escaped: {found}" if found else "fresh"}
 """,
         Expect.CLEAN,
         items=3,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import Final
 
 from scorewright.runners.probes.probe import Expect, Probe
@@ -21,7 +22,8 @@ def _harmless(name: str, body: str) -> Probe:
 def _fails(name: str, body: str) -> Probe:
     """Nothing but a failure will do: the code comes to its end only when it was not stopped."""
     done = 'return {"score": 1, "explanation": "escaped: it was all had"}'
-    return Probe(name, _FAMILY, evaluating(f"{body}\n{done}"), Expect.CONTAINED)
+    steps = textwrap.dedent(body).strip("\n")
+    return Probe(name, _FAMILY, evaluating(f"{steps}\n{done}"), Expect.CONTAINED)
 
 
 PROBES: Final = (

@@ -123,9 +123,10 @@ _BROKEN: Final = (
         "built-in functions wrecked",
         """
         import builtins
+        wreck = delattr
         for name in list(vars(builtins)):
             if name != "__import__":
-                delattr(builtins, name)
+                wreck(builtins, name)
         """,
     ),
     _harmless(

@@ -45,7 +45,7 @@ def evaluating(body: str) -> str:
 
 def forging(*frames: bytes, then: str = "") -> str:
     """Return an evaluator that writes to the worker's socket behind the harness's back."""
-    writes = "\n".join(f"os.write({protocol.SOCKET_FD}, {frame!r})" for frame in frames)
+    writes = "\n".join(f"os.write({protocol.SOCKET_FD}, {each!r})" for each in frames)
     return evaluating(f"import os\n{writes}\n{then}")
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import functools
 import struct
 
 from scorewright.runners.jail.kernel.libc import LIBC, MACHINE, check
@@ -46,6 +47,7 @@ def _op(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:
     return struct.pack("<HBBI", code, if_true, if_false, value)
 
 
+@functools.cache
 def assemble() -> bytes:
     """Return the filter program for this machine.
 
