@@ -163,14 +163,16 @@ def print_table(title: str, figures: Sequence[Figure]) -> None:
     """Print one benchmark's figures as lines of a Markdown table."""
     print(f"\n### {title}\n\n| What | Median | Lowest to highest | Budget |\n|---|--:|--:|---|")
     for figure in figures:
-        spread = f"{min(figure.rounds):,.4g} to {max(figure.rounds):,.4g}"
+        spread = f"{_shown(min(figure.rounds))} to {_shown(max(figure.rounds))}"
         sign = "<=" if figure.at_most else ">="
         verdict = "kept" if figure.kept else "**missed**"
         budget = "" if figure.budget is None else f"{sign} {figure.budget:g}: {verdict}"
-        print(
-            f"| {figure.name} | {figure.median:,.4g} {figure.unit} | {spread} | {budget} |",
-            flush=True,
-        )
+        print(f"| {figure.name} | {_shown(figure.median)} {figure.unit} | {spread} | {budget} |")
+
+
+def _shown(number: float) -> str:
+    """Three digits that count, and never an exponent."""
+    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
 
 
 def as_document(measured: dict[str, list[Figure]], load: float) -> dict[str, object]:
@@ -221,6 +223,7 @@ def main() -> None:
         for name in chosen:
             measured[name] = BENCHMARKS[name](setting)
             print_table((BENCHMARKS[name].__doc__ or name).splitlines()[0], measured[name])
+            sys.stdout.flush()
     if options.json:
         options.json.write_text(json.dumps(as_document(measured, load), indent=2) + "\n")
 

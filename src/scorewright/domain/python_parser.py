@@ -13,6 +13,7 @@ import warnings
 from scorewright.domain.python_evaluate import find_evaluate
 from scorewright.domain.python_imports import scan_imports
 from scorewright.domain.python_parameters import read_parameters
+from scorewright.domain.python_state import keeps_no_state
 from scorewright.domain.signature import Diagnostic, ParsedSource, Signature
 from scorewright.domain.source_text import SourceText
 
@@ -63,6 +64,7 @@ def parse(source: str) -> ParsedSource:
             column=text.column(found.function),
             imports=imports,
             names_entropy=_names_entropy(source),
+            may_keep_state=not keeps_no_state(tree),
         )
     diagnostics.sort(key=lambda d: (d.line, d.column))
     return ParsedSource(signature=signature, diagnostics=tuple(diagnostics))

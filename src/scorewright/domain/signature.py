@@ -81,6 +81,8 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True):
     imports: tuple[Import, ...] = ()
     #: Whether the source names a source of randomness; too many rather than too few.
     names_entropy: bool = False
+    #: Whether one call could leave something behind for the next; rather yes than no.
+    may_keep_state: bool = True
 
 
 class ParsedSource(msgspec.Struct, frozen=True, kw_only=True):
