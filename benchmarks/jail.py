@@ -13,8 +13,8 @@ import msgspec
 
 from measure import Figure, ratios, take_turns
 from records import LARGE_BYTES, ROWS, records
-from scorewright.domain.binding import Argument
-from scorewright.domain.convention import Convention
+from scorewright.domain.evaluator import evaluator_from_source
+from scorewright.domain.mapping import plan_arguments
 from scorewright.domain.result import Scored
 from scorewright.engine.execute import Item, Job, execute
 from scorewright.runners.base import Limits
@@ -112,18 +112,18 @@ def _decoders() -> dict[str, Callable[[bytes], dict[str, str]]]:
 
 
 def _load(source: str) -> Load:
+    evaluator = evaluator_from_source(source, name="evaluator")
     return Load(
         source=source,
         filename="evaluator.py",
-        convention=Convention.VARIABLES,
-        plan=tuple(
-            Argument(name=name, how="field", paths=((name,),)) for name in ("output", "expected")
-        ),
+        convention=evaluator.convention,
+        plan=plan_arguments(evaluator, columns=("output", "expected")),
         score_range=None,
         threshold=None,
         clock_s=0.0,
         seed="benchmark",
-        uses_entropy=False,
+        uses_entropy=evaluator.signature.names_entropy,
+        fresh_namespace=evaluator.signature.may_keep_state,
         timeout_s=LIMITS.timeout_s,
         max_output_bytes=LIMITS.max_output_bytes,
     )

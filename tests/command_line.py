@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -24,7 +24,7 @@ class Finished:
     stderr: str
 
     @property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Any:
         """Standard output as the one JSON document it must be."""
         return read_json(self.stdout)
 
@@ -42,8 +42,14 @@ class CommandLine:
         self.folder = folder
 
     def __call__(self, *arguments: str | Path, env: Mapping[str, str] | None = None) -> Finished:
+        return self.through([], *arguments, env=env)
+
+    def through(
+        self, starter: Sequence[str], *arguments: str | Path, env: Mapping[str, str] | None = None
+    ) -> Finished:
+        """Run a command through another one, such as a shell script that pipes its output."""
         done = subprocess.run(
-            [*PROGRAM, *map(str, arguments)],
+            [*starter, *PROGRAM, *map(str, arguments)],
             cwd=self.folder,
             env=environment(env),
             capture_output=True,

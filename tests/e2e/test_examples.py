@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from command_line import CommandLine
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "examples" / "README.md").read_text(encoding="utf-8")
@@ -43,12 +42,27 @@ def test_every_evaluator_of_the_readme_has_its_counts_here():
     "command", COMMANDS, ids=lambda command: Path(shlex.split(command)[1]).stem
 )
 def test_an_example_gives_the_counts_its_readme_tells_of(command: str):
-    arguments = [sys.executable, "-m", "scorewright", *shlex.split(command), "--format", "json"]
+    run = CommandLine(ROOT)(*shlex.split(command), "--format", "json")
 
-    done = subprocess.run(arguments, cwd=ROOT, capture_output=True, text=True, check=False)
-
-    assert done.returncode == 0, done.stderr
-    (summary,) = json.loads(done.stdout)["summary"]
+    assert run.code == 0, run.stderr
+    summary = run.summary
     counts = (summary["scored"], summary["skipped"], summary["failed"])
     assert counts == COUNTS[summary["evaluator"]]
+    assert {failure["code"] for failure in summary["failures"]} <= {"mapping_error"}
     assert 0 < summary["mean_score"] < 100
+
+
+def test_what_make_run_starts_shows_three_evaluators_and_no_failure_of_theirs():
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assigned = re.search(r"^EXAMPLES := ((?:.*\\\n)*.*)$", makefile, re.MULTILINE)
+    assert assigned
+    examples = assigned[1].replace("\\\n", " ").split()
+
+    run = CommandLine(ROOT)("run", *examples, "--data", "examples/support/answers.jsonl")
+
+    assert run.code == 0, run.stderr
+    assert "240 rows in " in run.stdout
+    assert "sandbox: jail" in run.stdout
+    for path in examples:
+        name = Path(path).stem.replace("_", "-")
+        assert f"\n{name} " in run.stdout

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from scorewright.cli.speech import visible
 from scorewright.domain.check import check_evaluator
 from scorewright.domain.convention import Convention
 from scorewright.domain.json_value import JsonObject
@@ -50,7 +51,8 @@ def _print(document: JsonObject) -> None:
     assert isinstance(diagnostics, list)  # noqa: S101 - the document's form
     for found in diagnostics:
         assert isinstance(found, dict)  # noqa: S101 - the document's form
-        print(f"  {found['severity']:9} {found['line']}:{found['column']} {found['message']}")
+        message = visible(str(found["message"]))
+        print(f"  {found['severity']:9} {found['line']}:{found['column']} {message}")
 
 
 def _describe(row: JsonObject) -> str:
@@ -60,4 +62,4 @@ def _describe(row: JsonObject) -> str:
     parts.append("required" if row.get("required") else f"optional, default {row.get('default')}")
     if row.get("description"):
         parts.append(str(row["description"]))
-    return "  ".join(parts)
+    return visible("  ".join(parts))

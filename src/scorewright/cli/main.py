@@ -377,5 +377,7 @@ def _version() -> str:
 
 
 def _fail(message: str, code: int) -> NoReturn:
-    sys.stderr.write(f"error: {message}\n")
+    from scorewright.cli.speech import say
+
+    say(f"error: {message}")
     sys.exit(code)

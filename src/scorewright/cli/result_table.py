@@ -10,6 +10,7 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from scorewright.cli.speech import visible
 from scorewright.services.evaluation import Report
 
 _BARS = " ▁▂▃▄▅▆▇█"
@@ -124,7 +125,7 @@ def _metrics(summaries: list[dict[str, Any]]) -> RenderableType | None:
     for summary in summaries:
         shown = list(summary["metrics"].items())[:_MAX_METRICS]
         for name, metric in shown:
-            title = Text(f"{summary['evaluator']}.{name}")
+            title = Text(visible(f"{summary['evaluator']}.{name}"))
             table.add_row(title, metric["type"], _metric_value(metric), f"{metric['count']:,}")
         left = len(summary["metrics"]) - len(shown)
         if left:
@@ -140,7 +141,7 @@ def _metric_value(metric: dict[str, Any]) -> Text:
             return Text(f"{metric['share_true']:.0%} true")
         case "string":
             values = list(metric["values"].items())
-            most = ", ".join(f"{value} × {count:,}" for value, count in values[:3])
+            most = visible(", ".join(f"{value} × {count:,}" for value, count in values[:3]))
             return Text(most, overflow="ellipsis", no_wrap=True)
         case _:
             return Text("")
@@ -155,6 +156,7 @@ def _failures(summaries: list[dict[str, Any]]) -> RenderableType | None:
     for evaluator, group in groups[:_MAX_FAILURES]:
         where = "" if group["line"] is None else f", line {group['line']}"
         message = f"{group['type']}: {group['message']}" if group["type"] else group["message"]
+        message = visible(message)
         if len(message) > _MAX_MESSAGE:
             message = f"{message[:_MAX_MESSAGE]}…"
         text.append(f"\n{group['count']:>6,} × ", style="red")

@@ -42,7 +42,7 @@ class FieldAbsentError(Exception):
     """A mapped field is not in this item. Caught in the harness: becomes `mapping_error`."""
 
 
-Binder: TypeAlias = Callable[[bytes], tuple[tuple[Any, ...], dict[str, Any]]]
+Binder: TypeAlias = Callable[[bytes | memoryview], tuple[tuple[Any, ...], dict[str, Any]]]
 """From an item's JSON bytes to positional and keyword arguments."""
 
 _MISSING: Any = object()
@@ -60,7 +60,7 @@ def compile_binder(plan: Plan) -> Binder:
     if positional and not named and all(_is_column(a) for a in plan):
         return _bind_columns(plan, positional, decode)
 
-    def bind(raw: bytes) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    def bind(raw: bytes | memoryview) -> tuple[tuple[Any, ...], dict[str, Any]]:
         row = decode(raw)
         keywords: dict[str, Any] = {}
         for name, read, required in named:
@@ -79,14 +79,16 @@ def _is_column(argument: Argument) -> bool:
 
 
 def _bind_columns(
-    plan: Plan, readers: list[Callable[[JsonObject], Any]], decode: Callable[[bytes], Any]
+    plan: Plan,
+    readers: list[Callable[[JsonObject], Any]],
+    decode: Callable[[bytes | memoryview], Any],
 ) -> Binder:
     """Bind required columns by position in one call into C, half a microsecond cheaper."""
     keys = [argument.paths[0][0] for argument in plan]
     take = itemgetter(*keys)
     is_single = len(keys) == 1
 
-    def bind(raw: bytes) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    def bind(raw: bytes | memoryview) -> tuple[tuple[Any, ...], dict[str, Any]]:
         row = decode(raw)
         try:
             found = take(row)

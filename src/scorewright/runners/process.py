@@ -12,13 +12,16 @@ import signal
 import socket
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import islice
 
 from scorewright.runners.harness import protocol
 
 _READ_BYTES = 1 << 18
 #: Bytes the kernel should buffer each way, so that two batches rarely wait for the other side.
 _BUFFER_BYTES = 1 << 20
+#: Buffers that one sendmsg may be given (IOV_MAX is 1,024).
+_MAX_PIECES = 1000
 #: Bytes taken from one worker before others get their turn: one that floods its socket must not hold the host.
 _MAX_TURN_BYTES = 2 * protocol.MAX_REPLY_BYTES
 
@@ -48,15 +51,15 @@ class Channel:
 
     def __init__(self) -> None:
         self.near, self.far = socket.socketpair()
-        for end in (self.near, self.far):
-            end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _BUFFER_BYTES)
-        self.page_fd = os.memfd_create(
-            "scorewright-progress", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING
-        )
-        os.ftruncate(self.page_fd, protocol.PAGE_BYTES)
-        # A page that shrinks would kill whoever reads it.
-        fcntl.fcntl(self.page_fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW)
-        self.page = mmap.mmap(self.page_fd, protocol.PAGE_BYTES)
+        try:
+            for end in (self.near, self.far):
+                end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _BUFFER_BYTES)
+            self.page_fd = _make_page()
+            self.page = mmap.mmap(self.page_fd, protocol.PAGE_BYTES)
+        except OSError:
+            self.near.close()
+            self.far.close()
+            raise
 
     def close_far_ends(self) -> None:
         """Let go of what only the worker should hold, so that its end shows as a closed socket."""
@@ -68,6 +71,14 @@ class Channel:
         self.close_far_ends()
         self.near.close()
         self.page.close()
+
+
+def _make_page() -> int:
+    page_fd = os.memfd_create("scorewright-progress", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    os.ftruncate(page_fd, protocol.PAGE_BYTES)
+    # A page that shrinks would kill whoever reads it.
+    fcntl.fcntl(page_fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW)
+    return page_fd
 
 
 class WorkerProcess:
@@ -88,7 +99,7 @@ class WorkerProcess:
         self._pidfd = pidfd
         self._exit_status = exit_status
         self._incoming = bytearray()
-        self._outgoing: deque[memoryview] = deque()
+        self._outgoing: deque[bytes | memoryview] = deque()
 
     def fileno(self) -> int:
         """Return the socket's descriptor, for poll."""
@@ -109,21 +120,24 @@ class WorkerProcess:
         """Whether frames wait for room in the socket."""
         return bool(self._outgoing)
 
-    def send(self, kind: bytes, body: bytes) -> None:
-        """Queue a frame and write what fits."""
-        self._outgoing.append(memoryview(protocol.HEADER.pack(kind, len(body)) + body))
+    def send(self, kind: bytes, pieces: Sequence[bytes]) -> None:
+        """Queue a frame whose body is given in pieces, and write what fits; nothing is copied."""
+        length = sum(map(len, pieces))
+        self._outgoing.append(protocol.HEADER.pack(kind, length))
+        self._outgoing.extend(piece for piece in pieces if piece)
         self.flush()
 
     def flush(self) -> None:
         """Write what fits of the queued frames. A closed socket shows when reading."""
         try:
             while self._outgoing:
-                view = self._outgoing[0]
-                sent = self._socket.send(view)
-                if sent == len(view):
-                    self._outgoing.popleft()
-                else:
-                    self._outgoing[0] = view[sent:]
+                sent = self._socket.sendmsg(islice(self._outgoing, _MAX_PIECES))
+                while sent:
+                    piece = self._outgoing.popleft()
+                    if len(piece) > sent:
+                        self._outgoing.appendleft(memoryview(piece)[sent:])
+                        break
+                    sent -= len(piece)
         except BlockingIOError:
             pass
         except OSError:

@@ -84,7 +84,7 @@ def _check_metrics(metrics: dict[str, Any]) -> None:
             raise WorkerLostError(f"sent a metric of more than {_MAX_VALUES:,} values")
         nested: list[Any] = []
         for value in level:
-            kind: type[object] = type(value)
+            kind = type(value)  # pyright: ignore[reportUnknownVariableType] - JSON, if all is well
             if kind is float:
                 sound = -_MAX_FLOAT <= value <= _MAX_FLOAT
             elif kind is int:

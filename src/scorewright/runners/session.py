@@ -90,7 +90,7 @@ class Session:
         self._answered = 0
         self._last_item = -1
         self._moved_at_s = time.monotonic()
-        self._worker.send(protocol.LOAD, self._load)
+        self._worker.send(protocol.LOAD, [self._load])
         for batch in self._pending:
             self._send(batch)
 
@@ -154,9 +154,11 @@ class Session:
 
     def _send(self, batch: _Pending) -> None:
         assert self._worker is not None  # noqa: S101 - callers checked
-        ids = [batch.item_ids[at] for at in batch.open]
-        items = [batch.items[at] for at in batch.open]
-        self._worker.send(protocol.BATCH, msgspec.msgpack.encode(protocol.Batch(ids, items)))
+        ids, items = batch.item_ids, batch.items
+        if len(batch.open) < len(items):  # some were answered by a worker before
+            ids = [ids[at] for at in batch.open]
+            items = [items[at] for at in batch.open]
+        self._worker.send(protocol.BATCH, protocol.encode_batch(ids, items))
 
     def _take(self, kind: bytes, body: bytes) -> None:
         if kind == protocol.LOADED and not self._is_loaded:

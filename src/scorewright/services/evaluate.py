@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias
@@ -52,6 +53,7 @@ class Results:
 
     def __init__(self, records: Iterable[Sequence[ResultRecord]], report: Report) -> None:
         self._file: IO[bytes] = tempfile.SpooledTemporaryFile(max_size=_MEMORY_BYTES)  # noqa: SIM115
+        self._close = weakref.finalize(self, self._file.close)
         self._count = 0
         self._report = report
         for group in records:
@@ -99,7 +101,7 @@ class Results:
 
     def close(self) -> None:
         """Let go of the temporary file; happens by itself when nothing refers to the results."""
-        self._file.close()
+        self._close()
 
 
 def evaluate(  # noqa: PLR0913 - what a run can be told, each by name

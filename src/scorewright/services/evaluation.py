@@ -214,6 +214,7 @@ class Evaluation:
             clock_s=self._settings.clock_s if runner.jailed else None,
             seed=evaluator.digest,
             uses_entropy=evaluator.signature.names_entropy and runner.jailed,
+            fresh_namespace=evaluator.signature.may_keep_state,
             timeout_s=limits.timeout_s,
             max_output_bytes=limits.max_output_bytes,
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -96,6 +95,8 @@ class CsvWriter:
     """Comma-separated values, UTF-8; metrics as JSON text, unknown values empty."""
 
     def __init__(self, path: Path) -> None:
+        import csv
+
         self._path = path
         self._file: IO[str] = path.open("w", encoding="utf-8", newline="")
         self._rows = csv.writer(self._file)

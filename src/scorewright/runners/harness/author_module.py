@@ -19,6 +19,16 @@ MODULE_NAME = "evaluator"
 PROVIDED = ("EvalResult", "Trace", "AgentTrace", "LLMSpan", "Param")
 
 
+class _SourceLoader:
+    """Where `traceback` and `inspect` find the lines of a file that is nowhere."""
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+
+    def get_source(self, _name: str) -> str:
+        return self._source
+
+
 class AuthorModule:
     """Compiled once; `fresh` runs its module level again in an empty namespace."""
 
@@ -30,7 +40,9 @@ class AuthorModule:
         """
         self._code = compile(source, filename, "exec", dont_inherit=True)
         self._start = {name: getattr(authoring, name) for name in PROVIDED}
-        self._start.update(__builtins__=builtins, __file__=filename)
+        self._start.update(
+            __builtins__=builtins, __file__=filename, __loader__=_SourceLoader(source)
+        )
         self._namespace: dict[str, Any] = {}
 
     def fresh(self) -> Callable[..., Any]:
@@ -45,5 +57,5 @@ class AuthorModule:
         exec(self._code, namespace)  # noqa: S102 - this is what the sandbox is for
         evaluate = namespace.get("evaluate")
         if not callable(evaluate):
-            raise NameError("the source ran, but left no function named evaluate")
+            raise NameError("the source ran, but left no function named evaluate")  # noqa: TRY004
         return evaluate  # type: ignore[no-any-return]

@@ -28,7 +28,7 @@ class _NothingToPoll:
 
 
 class VirtualTimeLoop(asyncio.BaseEventLoop):
-    """Runs tasks and timers; `sleep` takes no time, sockets and threads do not exist."""
+    """Runs tasks and timers; `sleep` takes no time, sockets do not exist, and no thread runs beside it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -36,6 +36,14 @@ class VirtualTimeLoop(asyncio.BaseEventLoop):
 
     def time(self) -> float:  # noqa: D102 - as in asyncio
         return self._selector.now_s
+
+    def run_in_executor(self, executor: Any, func: Any, *args: Any) -> Any:  # noqa: ARG002, D102 - as in asyncio
+        done = self.create_future()
+        try:
+            done.set_result(func(*args))
+        except Exception as error:  # noqa: BLE001 - it is for who awaits it
+            done.set_exception(error)
+        return done
 
     def _process_events(self, event_list: list[Any]) -> None:
         pass
@@ -45,9 +53,12 @@ class VirtualTimeLoop(asyncio.BaseEventLoop):
 
 
 def install() -> None:
-    """Make `asyncio.run` and friends use this loop."""
+    """Make `asyncio.run` and friends use this loop, whichever way they ask for one."""
     asyncio.events.new_event_loop = VirtualTimeLoop  # type: ignore[assignment]
     asyncio.new_event_loop = VirtualTimeLoop  # type: ignore[assignment]
+    asyncio.SelectorEventLoop = VirtualTimeLoop  # type: ignore[assignment, misc]
+    policy: Any = asyncio.DefaultEventLoopPolicy
+    policy._loop_factory = VirtualTimeLoop  # noqa: SLF001 - read by its `new_event_loop`
 
 
 def finish(awaitable: Any) -> Any:

@@ -19,7 +19,7 @@ class Capture(io.TextIOBase):
         return True
 
     def write(self, text: str, /) -> int:  # noqa: D102 - as in io
-        if not isinstance(text, str):
+        if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance] - authors write anything
             raise TypeError(f"write() argument must be str, not {type(text).__name__}")
         length = len(text)
         self.written += length

@@ -22,22 +22,16 @@ from typing import Any
 
 from scorewright.domain.refused_modules import REFUSED_MODULES
 
-_EVENT_LOOP = "scorewright.runners.harness.event_loop"
-_NOT_THE_LIBRARY = {"site-packages", "dist-packages", "__pycache__", "lib-dynload", "pydoc_data"}
+#: Modules that work in the jail once one of ours has been at them.
+_ADAPTED = {
+    "asyncio": "scorewright.runners.harness.event_loop",
+    "sqlite3": "scorewright.runners.harness.sqlite_memory",
+}
+_NOT_THE_LIBRARY = {"site-packages", "dist-packages", "__pycache__", "lib-dynload"}
 #: A .pyc starts with magic number, flags, and source time and size or hash.
 _PYC_HEADER_BYTES = 16
-#: Extension modules that exist for the interpreter's own tests, or for a refused module.
-_NEEDLESS_EXTENSIONS = (
-    "_test",
-    "_xx",
-    "xx",
-    "_tkinter",
-    "_curses",
-    "readline",
-    "_dbm",
-    "_gdbm",
-    "nis",
-)
+#: How extension modules begin that exist for the interpreter's own tests.
+_FOR_TESTS = ("_test", "_xx", "xx")
 
 
 class StdlibImage:
@@ -71,7 +65,8 @@ class StdlibImage:
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> Any:  # noqa: ARG002, D102
         if fullname in self._modules:
             is_package = fullname in self._packages
-            spec = importlib.machinery.ModuleSpec(fullname, self, is_package=is_package)
+            loader: Any = self
+            spec = importlib.machinery.ModuleSpec(fullname, loader, is_package=is_package)
             spec.origin = f"<standard library>/{fullname}"
             return spec
         if fullname in self._extensions:
@@ -87,8 +82,8 @@ class StdlibImage:
         path, data = self._modules[module.__name__]
         module.__file__ = path
         exec(_code(path, data), module.__dict__)  # noqa: S102 - the standard library itself
-        if module.__name__ == "asyncio":
-            importlib.import_module(_EVENT_LOOP).install()
+        if module.__name__ in _ADAPTED:
+            importlib.import_module(_ADAPTED[module.__name__]).install()
 
 
 def _code(path: str, data: bytes) -> CodeType:
@@ -147,7 +142,9 @@ def _extension_modules() -> Iterator[tuple[str, str]]:
             continue
         for entry in os.scandir(folder):
             name = entry.name.split(".")[0]
-            if entry.name.endswith(".so") and not name.startswith(_NEEDLESS_EXTENSIONS):
+            if not entry.name.endswith(".so") or name.startswith(_FOR_TESTS):
+                continue
+            if name not in REFUSED_MODULES:
                 yield name, entry.path
 
 

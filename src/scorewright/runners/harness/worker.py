@@ -79,6 +79,9 @@ class Worker:
             )
         )
         self._fresh: Callable[[], Callable[..., Any]]
+        self._uses_entropy = load.uses_entropy
+        self._encoder = msgspec.msgpack.Encoder()
+        #: Items begun over the worker's life.
         self._count = 0
 
     def load(self, evaluate: Callable[..., Any] | None = None) -> Failed | None:
@@ -91,6 +94,7 @@ class Worker:
             from scorewright.runners.harness import determinism
 
             determinism.freeze_clock(self._load.clock_s)
+            determinism.forget_machine()
             self._restart_entropy = determinism.seed_entropy()
             self._restart_entropy(self._load.seed)
         self._page[protocol.PHASE_WORD] = protocol.PHASE_LOAD
@@ -98,11 +102,13 @@ class Worker:
         self._watchdog.active = True
         failure: Failed | None = None
         try:
+            shared = evaluate
             if evaluate is None:
                 self._fresh = AuthorModule(self._load.source, self._load.filename).fresh
                 evaluate = self._fresh()
-            else:
-                self._fresh = lambda: evaluate
+                shared = None if self._load.fresh_namespace else evaluate
+            if shared is not None:
+                self._fresh = lambda: shared
             self._watchdog.active = False
         except BaseException as error:  # noqa: BLE001 - the wall between the author's code and ours
             self._watchdog.active = False
@@ -116,7 +122,7 @@ class Worker:
         return failure
 
     def _await_results(self) -> None:
-        import asyncio  # noqa: F401 - first: in the jail, its import brings in the loop below
+        import asyncio  # noqa: F401  # pyright: ignore[reportUnusedImport] - in the jail, brings in the loop below
 
         from scorewright.runners.harness.event_loop import finish
 
@@ -129,40 +135,37 @@ class Worker:
 
     def run_batch(self, batch: protocol.Batch) -> bool:
         """Judge each item and send the results; False when this worker must end now."""
-        page, clock_ns, watchdog, capture = (
-            self._page,
-            self._clock_ns,
-            self._watchdog,
-            self._capture,
-        )
-        judge = self._judge
-        encoder = msgspec.msgpack.Encoder()
-        buffer = bytearray(_EMPTY_ARRAY_32)
-        pending, flushed_ns = 0, clock_ns()
-        sound = True
-        watchdog.start()
+        page, capture, clock_ns, judge = self._page, self._capture, self._clock_ns, self._judge
+        encode_into = self._encoder.encode_into
+        number = self._count
+        buffer, pending, sound = bytearray(_EMPTY_ARRAY_32), 0, True
+        self._watchdog.start()
+        page[protocol.PHASE_WORD] = protocol.PHASE_AUTHOR
+        began_ns = flushed_ns = clock_ns()
         for item_id, raw in zip(batch.item_ids, batch.items, strict=True):
-            self._count += 1
-            page[protocol.ITEM_WORD] = self._count
-            page[protocol.PHASE_WORD] = protocol.PHASE_AUTHOR
-            began_ns = clock_ns()
+            number += 1
+            page[protocol.ITEM_WORD] = number
             outcome, sound = judge(item_id, raw)
             ended_ns = clock_ns()
             output = capture.take() if capture.written else ""
             if sys.stdout is not capture or sys.stderr is not capture:
                 sys.stdout = sys.stderr = capture
             page[protocol.PHASE_WORD] = protocol.PHASE_ENCODE
-            encoder.encode_into(
-                ItemOutcome(outcome, output, (ended_ns - began_ns) // 1000), buffer, -1
-            )
+            encode_into(ItemOutcome(outcome, output, (ended_ns - began_ns) // 1000), buffer, -1)
+            page[protocol.PHASE_WORD] = protocol.PHASE_AUTHOR
             pending += 1
+            began_ns = ended_ns
             if not sound:
                 break
-            is_old = ended_ns - flushed_ns > protocol.FLUSH_AFTER_NS
-            if is_old or len(buffer) > protocol.FLUSH_BYTES:
+            if (
+                ended_ns - flushed_ns > protocol.FLUSH_AFTER_NS
+                or len(buffer) > protocol.FLUSH_BYTES
+            ):
                 self._send_results(buffer, pending)
-                buffer, pending, flushed_ns = bytearray(_EMPTY_ARRAY_32), 0, clock_ns()
-        watchdog.stop()
+                buffer, pending = bytearray(_EMPTY_ARRAY_32), 0
+                began_ns = flushed_ns = clock_ns()
+        self._count = number
+        self._watchdog.stop()
         page[protocol.PHASE_WORD] = protocol.PHASE_IDLE
         if pending:
             self._send_results(buffer, pending)
@@ -172,13 +175,13 @@ class Worker:
         buffer[1:5] = count.to_bytes(4, "big")
         self._wire.send(protocol.RESULTS, buffer)
 
-    def _judge(self, item_id: str, raw: bytes) -> tuple[Outcome, bool]:
+    def _judge(self, item_id: str, raw: memoryview) -> tuple[Outcome, bool]:
         """Return one item's outcome, and whether the process is as sound as before."""
         watchdog = self._watchdog
         watchdog.active = True
         try:
             arguments, named = self._bind(raw)
-            if self._load.uses_entropy:
+            if self._uses_entropy:
                 self._restart_entropy(f"{self._load.seed}/{item_id}")
             outcome = self._interpret(self._fresh()(*arguments, **named))
         except FieldAbsentError as error:

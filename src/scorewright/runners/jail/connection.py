@@ -56,6 +56,10 @@ class Connection:
         deadline = time.monotonic() + _FORK_TIMEOUT_S
         while (left := deadline - time.monotonic()) > 0:
             message, pidfd = self._receive(left)
+            if isinstance(message, Forked) and pidfd < 0:
+                raise SandboxUnavailableError(
+                    "sandbox: Too many open files: no descriptor was left for a worker"
+                )
             if isinstance(message, Forked):
                 channel.close_far_ends()
                 return WorkerProcess(channel, pidfd, partial(self._exit_status, message.pid))

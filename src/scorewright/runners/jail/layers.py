@@ -21,6 +21,27 @@ MANDATORY = frozenset(
 )
 """Without one of these a worker refuses to read any source. The others are depth, and are reported."""
 
+PURPOSES = {
+    "seccomp": "every system call but the few that computing needs",
+    "landlock": "files, TCP and signals, even where another layer let them through",
+    "capabilities": "every right beyond an ordinary user's",
+    "no_new_privs": "any way to gain rights again",
+    "nobody": "root's identity, where it was started as root",
+    "rlimits": "memory beyond the limit, processes, files, endless processor time",
+    "dumpable": "looks into the worker's memory by others of its user",
+    "single_thread": "a second thread that the filter would not bind",
+    "user_namespace": "the meaning of every user id of the host",
+    "identity_map": "the worker's own id, outside of its namespace",
+    "mount_namespace": "the host's mounts",
+    "empty_root": "every path: nothing is there but an empty, read-only folder",
+    "pid_namespace": "the sight of other processes",
+    "net_namespace": "every network device",
+    "ipc_namespace": "shared memory and queues of the host",
+    "uts_namespace": "the host's name",
+    "cgroup_namespace": "the host's cgroup paths",
+}
+"""Every layer by name, and what it takes away; the strongest first."""
+
 ON = "on"
 _OFF = "off: "
 

@@ -14,11 +14,12 @@ import contextlib
 import gc
 import mmap
 import os
-import random  # noqa: F401 - seeds itself from the kernel on import, which the lock refuses
+import random  # noqa: F401 # pyright: ignore[reportUnusedImport] - seeds itself from the kernel on import, which the lock refuses
 import signal
+import site
 import socket
 import sys
-import uuid  # noqa: F401 - as random
+import uuid  # noqa: F401 # pyright: ignore[reportUnusedImport] - as random
 from functools import partial
 from types import FrameType
 from typing import NamedTuple, NoReturn
@@ -27,7 +28,7 @@ import msgspec
 
 from scorewright import authoring
 from scorewright.runners.harness import (
-    determinism,  # noqa: F401 - loaded once, here, since a worker could not
+    determinism,  # noqa: F401 # pyright: ignore[reportUnusedImport] - loaded once, here, since a worker could not
     protocol,
     worker,
 )
@@ -53,8 +54,8 @@ _CONTROL_BYTES = 65536
 #: (time-machine stays: its C part looks it up by name at every call.)
 _FOREIGN = {"msgspec", "typing_extensions", "tzdata"}
 ENGINE = f"{sys.implementation.name} {'.'.join(map(str, sys.version_info[:3]))}"
-#: Descriptors above the worker's own two that a request may have brought.
-_RECEIVED_FDS = range(protocol.PAGE_FD + 1, 32)
+#: Above every descriptor that a worker can have: the zygote has none but its four.
+_MAX_FD = 32
 _STDOUT_FD, _STDERR_FD = 1, 2
 #: Where the control socket lies: the lowest number there is, so that a worker's own socket takes its place.
 _CONTROL_FD = 3
@@ -106,6 +107,8 @@ def _load_library() -> None:
     serve_time_zones(read_time_zones())
     for name in [n for n in sys.modules if n.split(".")[0] in _FOREIGN]:
         del sys.modules[name]
+    site.setquit()  # `exit` and `help` belong to the language for those who write it
+    site.sethelper()
     sys.modules["amp_evaluation"] = authoring  # what authors coming from there import
     sys.meta_path[:] = [f for f in sys.meta_path if getattr(f, "__name__", "") != "PathFinder"]
     sys.meta_path.append(image)
@@ -220,7 +223,7 @@ def _take_descriptors(received: list[int]) -> memoryview:
     os.dup2(_STDOUT_FD, _STDERR_FD)  # the zygote's own goes to the host
     os.dup2(stream, protocol.SOCKET_FD)  # where the control socket was: that is closed by it
     os.dup2(page_file, protocol.PAGE_FD)
-    os.closerange(_RECEIVED_FDS.start, _RECEIVED_FDS.stop)
     page = memoryview(mmap.mmap(protocol.PAGE_FD, protocol.PAGE_BYTES)).cast("Q")
-    os.close(protocol.PAGE_FD)
+    # The mapping stays without them; the module made a copy of the descriptor for itself.
+    os.closerange(protocol.PAGE_FD, _MAX_FD)
     return page

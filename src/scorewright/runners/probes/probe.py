@@ -83,11 +83,13 @@ def describe(outcome: Outcome) -> str:
             text = f"skipped: {outcome.reason}"
         case Failed():
             kind = f"{outcome.type}: " if outcome.type else ""
-            text = f"{outcome.code}: {kind}{outcome.message}"
+            what, _, _advice = outcome.message.partition("; ")
+            text = f"{outcome.code}: {kind}{what}"
         case _:
             assert_never(outcome)
-    line = " ".join(text.split())
-    return line if len(line) <= _MAX_TEXT else f"{line[: _MAX_TEXT - 1]}…"
+    shown = "".join(each if each.isprintable() else " " for each in text[:_MAX_TEXT])
+    line = " ".join(shown.split())
+    return line if len(text) <= _MAX_TEXT else f"{line[: _MAX_TEXT - 1]}…"
 
 
 def _is_as_expected(outcome: Outcome, expect: Expect) -> bool:

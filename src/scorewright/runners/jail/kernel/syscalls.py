@@ -60,6 +60,7 @@ _NUMBERS: dict[str, tuple[int | None, int | None]] = {
     "pkey_mprotect": (329, 288),
     "rseq": (334, 293),
     "io_uring_setup": (425, 425),
+    "pidfd_open": (434, 434),
     "clone3": (435, 435),
     "landlock_create_ruleset": (444, 444),
     "landlock_restrict_self": (446, 446),

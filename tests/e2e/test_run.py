@@ -1,0 +1,593 @@
+"""`scorewright run`, from files to numbers."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from command_line import CommandLine, read_json
+
+FINE = 'def evaluate(output):\n    return {"score": len(output), "explanation": f"[{output}]"}\n'
+#: The three conventions, with everything a result can be.
+THREE = {
+    "length.py": FINE,
+    "profile.py": """\
+def evaluate(inputs, outputs, trace):
+    number = inputs["number"]
+    print("row", number)
+    if number % 11 == 3:
+        raise ValueError(f"no {number % 2}")
+    if number % 11 == 5:
+        return EvalResult.skip("not this one")
+    if number % 11 == 7:
+        return 1.5
+    return {
+        "score": (number % 10) / 10,
+        "explanation": "größer 値 \\N{SNOWMAN}, with \\"quotes\\"\\nand lines",
+        "big": 2**53 + number,
+        "deep": {"flag": number % 2 == 0, "with.dot": None, "list": [1, {"a": 0.5}]},
+        "text": "=1+1",
+    }
+""",
+    "faithful.py": """\
+def evaluate(trace: Trace, least: int = 4) -> EvalResult:
+    return EvalResult(score=float(len(trace.output) >= least), passed=len(trace.output) > 4)
+""",
+}
+ROWS: list[dict[str, Any]] = [{"output": "x" * (n % 9), "number": n} for n in range(1, 501)]
+
+
+@pytest.fixture
+def workshop(cli: CommandLine) -> CommandLine:
+    cli.write_rows("rows.jsonl", ROWS)
+    cli.write_rows("few.jsonl", ROWS[:20])
+    for name, source in THREE.items():
+        cli.write(name, source)
+    return cli
+
+
+# ── What is printed ──────────────────────────────────────────────────────────────────────────────
+
+
+def test_json_is_one_document_with_the_documented_keys(workshop: CommandLine):
+    run = workshop("run", *THREE, "--data", "few.jsonl", "--format", "json")
+
+    document = run.document
+    assert run.code == 0
+    assert run.stderr == ""
+    assert run.stdout.count("\n") == 1
+    assert {"items", "evaluators", "summary", "duration_s"} <= document.keys()
+    assert document["items"] == 20
+    assert [e["name"] for e in document["evaluators"]] == ["length", "profile", "faithful"]
+    for evaluator in document["evaluators"]:
+        assert {"name", "version", "digest", "convention", "language", "level", "runner"} <= set(
+            evaluator
+        )
+        assert evaluator["runner"]["tier"] == "jail"
+        assert {"seccomp", "no_new_privs"} <= set(evaluator["runner"]["layers"])
+    for summary in document["summary"]:
+        assert set(
+            "evaluator scored skipped failed out_of_range mean_score mean_normalised mean_interval "
+            "pass_rate pass_rate_interval metrics failures".split()
+        ) <= set(summary)
+        assert summary["scored"] + summary["skipped"] + summary["failed"] == 20
+    for failure in document["summary"][1]["failures"]:
+        assert {"code", "message", "count", "line"} <= failure.keys()
+
+
+def test_every_number_of_the_summary_comes_from_the_results(workshop: CommandLine):
+    run = workshop(
+        "run", "profile.py", "--data", "rows.jsonl", "--out", "r.jsonl", "--format", "json"
+    )
+
+    results, summary = workshop.results("r.jsonl"), run.summary
+    status = [r["status"] for r in results]
+    scores = [r["score"] for r in results if r["status"] == "scored" and not r["out_of_range"]]
+    verdicts = [r["passed"] for r in results if r["passed"] is not None]
+    metrics = summary["metrics"]
+    assert summary["scored"] == status.count("scored")
+    assert summary["skipped"] == status.count("skipped") > 0
+    assert summary["failed"] == status.count("failed") > 0
+    assert summary["out_of_range"] == sum(r["out_of_range"] for r in results) > 0
+    assert summary["mean_score"] == pytest.approx(sum(scores) / len(scores))
+    assert summary["mean_n"] == len(scores)
+    assert summary["pass_rate"] == pytest.approx(verdicts.count(True) / len(verdicts))
+    assert (
+        summary["pass_rate_interval"][0] < summary["pass_rate"] < summary["pass_rate_interval"][1]
+    )
+    assert {name: metric["type"] for name, metric in metrics.items()} == {
+        "big": "number",
+        "deep.flag": "boolean",
+        r"deep.with\.dot": "json",
+        "deep.list": "json",
+        "text": "string",
+    }
+    assert metrics["text"]["count"] == len(scores)
+
+
+def test_the_table_reads_as_documented(cli: CommandLine):
+    cli.write_rows("rows.jsonl", [{"outputs": n} for n in range(1, 13)])
+    cli.write(
+        "grade.py",
+        "def evaluate(inputs, outputs, trace):\n"
+        "    if outputs > 10:\n"
+        '        raise ValueError("too many")\n'
+        "    if outputs == 10:\n"
+        '        return EvalResult.skip("ten is odd")\n'
+        "    if outputs == 9:\n"
+        "        return 9\n"
+        '    return {"score": outputs % 2, "even": outputs % 2 == 0, "size": outputs}\n',
+    )
+
+    run = cli("run", "grade.py", "--data", "rows.jsonl", "--out", "results.jsonl")
+
+    timeless = re.sub(r"in \d+\.\d+ s, sandbox: jail, .*", "in … s, sandbox: …", run.stdout)
+    timeless = re.sub(r"(slowest: row )(.*)", r"\1…", timeless)
+    assert run.code == 0
+    assert run.stderr == ""
+    assert [line.rstrip() for line in timeless.splitlines()] == [
+        "12 rows in … s, sandbox: …",
+        "",
+        "evaluator  mean ± 95 %               n                passed  failed  skipped  distribution",
+        "grade       0.5 ± 0.45         8 of 12  50% (22%–78%), n = 8       2        1  0 █        █ 1",
+        "                        1 out of range",
+        "",
+        "metric      type     value             n",
+        "grade.even  boolean  50% true          8",
+        "grade.size  number   mean 4.5, 1 to 8  8",
+        "",
+        "failures",
+        "     2 × grade, line 3: author_error: ValueError: too many (first: row 11)",
+        "",
+        "slowest: row …",
+        "",
+        "12 results in results.jsonl",
+    ]
+
+
+def test_a_run_without_sandbox_says_so_everywhere(workshop: CommandLine):
+    common = ("run", "length.py", "--data", "few.jsonl", "--runner", "local")
+
+    table = workshop(*common, "--out", "r.jsonl")
+    document = workshop(*common, "--format", "json").document
+
+    assert (table.code, table.stderr) == (0, "")
+    assert "NO SANDBOX" in table.stdout.splitlines()[0]
+    assert "sandbox: " not in table.stdout
+    assert {r["runner"] for r in workshop.results("r.jsonl")} == {"local: no sandbox"}
+    assert document["evaluators"][0]["runner"]["tier"] == "local"
+    assert document["evaluators"][0]["runner"]["layers"] == []
+
+
+def test_the_runner_can_be_chosen_by_the_environment(workshop: CommandLine):
+    run = workshop("run", "length.py", "--data", "few.jsonl", env={"SCOREWRIGHT_RUNNER": "local"})
+
+    assert run.code == 0
+    assert "NO SANDBOX" in run.stdout
+
+
+def test_a_table_without_rows_has_no_mean_and_is_fine(workshop: CommandLine):
+    workshop.write("none.csv", "output,expected\n")
+
+    run = workshop("run", "length.py", "--data", "none.csv", "--out", "r.jsonl", "--format", "json")
+    table = workshop("run", "length.py", "--data", "none.csv")
+
+    assert (run.code, table.code) == (0, 0)
+    assert run.document["items"] == 0
+    assert run.summary["scored"] == 0
+    assert run.summary["mean_score"] is None
+    assert run.summary["mean_interval"] is None
+    assert run.summary["pass_rate"] is None
+    assert workshop.results("r.jsonl") == []
+    assert "no score" in table.stdout
+
+
+# ── What is written ──────────────────────────────────────────────────────────────────────────────
+
+
+def read_results(path: Path) -> list[dict[str, Any]]:
+    """Read a results file of any form into rows of one shape, values typed as JSON types them."""
+    match path.suffix:
+        case ".jsonl":
+            rows = [
+                flatten(read_json(line)) for line in path.read_text("utf-8").split("\n") if line
+            ]
+        case ".csv":
+            with path.open(encoding="utf-8", newline="") as file:
+                rows = [{k: typed(k, v) for k, v in row.items()} for row in csv.DictReader(file)]
+        case _:
+            rows = pl.read_parquet(path).to_dicts()
+    return [{**row, "metrics": as_json(row["metrics"])} for row in rows]
+
+
+def as_json(metrics: Any) -> Any:
+    return read_json(metrics) if isinstance(metrics, str) else metrics
+
+
+def flatten(record: dict[str, Any]) -> dict[str, Any]:
+    failure: dict[str, Any] = record.pop("failure") or {}
+    return record | {f"failure_{k}": failure.get(k) for k in ("code", "type", "message", "line")}
+
+
+def typed(column: str, cell: str) -> Any:
+    if column == "output":
+        return cell
+    if cell == "":
+        return None
+    if column in ("version", "failure_line"):
+        return int(cell)
+    if column in ("score", "normalised_score", "duration_ms"):
+        return float(cell)
+    return {"true": True, "false": False}.get(cell, cell)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_every_form_of_results_holds_the_same_numbers(workshop: CommandLine, ending: str):
+    common = ("run", *THREE, "--data", "rows.jsonl", "--out")
+
+    codes = [workshop(*common, f"r.{form}").code for form in ("jsonl", ending)]
+
+    expected = read_results(workshop.folder / "r.jsonl")
+    found = read_results(workshop.folder / f"r.{ending}")
+    for row in (*expected, *found):
+        del row["duration_ms"]
+    assert codes == [0, 0]
+    assert len(expected) == 1500
+    assert found == expected
+
+
+def test_results_stand_in_item_order_whatever_the_evaluators(workshop: CommandLine):
+    workshop("run", *THREE, "--data", "rows.jsonl", "--out", "r.jsonl")
+
+    results = workshop.results("r.jsonl")
+
+    names = ("length", "profile", "faithful")
+    assert [(r["item_id"], r["evaluator"]) for r in results] == [
+        (str(number), name) for number in range(1, 501) for name in names
+    ]
+    assert [r["score"] for r in results[::3]] == [len(row["output"]) for row in ROWS]
+
+
+def test_a_line_of_results_has_the_documented_keys_and_types(workshop: CommandLine):
+    workshop("run", "profile.py", "--data", "rows.jsonl", "--out", "r.jsonl")
+
+    results = workshop.results("r.jsonl")
+
+    scored, failed, skipped, outside = results[0], results[2], results[4], results[6]
+    for result in results:
+        assert set(
+            "item_id evaluator version status score normalised_score passed metrics explanation "
+            "reason failure output duration_ms".split()
+        ) <= set(result)
+        assert isinstance(result["duration_ms"], float)
+    assert scored["status"] == "scored"
+    assert (scored["score"], scored["normalised_score"], scored["passed"]) == (0.1, 0.1, False)
+    assert scored["metrics"] == {
+        "big": 2**53 + 1,
+        "deep.flag": False,
+        r"deep.with\.dot": None,
+        "deep.list": [1, {"a": 0.5}],
+        "text": "=1+1",
+    }
+    assert scored["explanation"] == 'größer 値 ☃, with "quotes"\nand lines'
+    assert scored["output"] == "row 1\n"
+    assert (failed["status"], failed["score"], failed["passed"]) == ("failed", None, None)
+    assert {k: failed["failure"][k] for k in ("code", "type", "message", "line")} == {
+        "code": "author_error",
+        "type": "ValueError",
+        "message": "no 1",
+        "line": 5,
+    }
+    assert (skipped["status"], skipped["reason"]) == ("skipped", "not this one")
+    assert (skipped["score"], skipped["failure"]) == (None, None)
+    assert (outside["score"], outside["normalised_score"], outside["passed"]) == (1.5, None, None)
+    assert outside["out_of_range"] is True
+
+
+@pytest.fixture(scope="module")
+def by_workers(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], CommandLine]:
+    """Runs over all rows, once for each number of workers."""
+    done: dict[int, CommandLine] = {}
+
+    def run(workers: int) -> CommandLine:
+        if workers not in done:
+            cli = CommandLine(tmp_path_factory.mktemp(f"workers-{workers}-"))
+            cli.write_rows("rows.jsonl", ROWS)
+            for name, source in THREE.items():
+                cli.write(name, source)
+            for form in ("jsonl", "csv"):
+                ended = cli(
+                    *("run", *THREE, "--data", "rows.jsonl", "--workers", str(workers)),
+                    *("--out", f"r.{form}", "--format", "json"),
+                )
+                assert ended.code == 0, ended.stderr
+                cli.write("report.json", ended.stdout)
+            done[workers] = cli
+        return done[workers]
+
+    return run
+
+
+@pytest.mark.parametrize("workers", [2, 4, 7])
+def test_the_number_of_workers_changes_no_byte_of_the_results(
+    by_workers: Callable[[int], CommandLine], workers: int
+):
+    alone, together = by_workers(1).folder, by_workers(workers).folder
+
+    assert timeless_lines(together / "r.jsonl") == timeless_lines(alone / "r.jsonl")
+    assert timeless_cells(together / "r.csv") == timeless_cells(alone / "r.csv")
+
+
+@pytest.mark.parametrize("workers", [2, 4, 7])
+def test_the_number_of_workers_changes_no_number_of_the_summary(
+    by_workers: Callable[[int], CommandLine], workers: int
+):
+    alone, together = (
+        json.loads((by_workers(n).folder / "report.json").read_text("utf-8")) for n in (1, workers)
+    )
+
+    for summary in (*alone["summary"], *together["summary"]):
+        del summary["slowest"]
+    assert together["summary"] == alone["summary"]
+
+
+def timeless_lines(path: Path) -> list[bytes]:
+    return re.sub(rb'"duration_ms":[0-9.e-]+', b"", path.read_bytes()).split(b"\n")
+
+
+def timeless_cells(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return [{**row, "duration_ms": ""} for row in csv.DictReader(file)]
+
+
+# ── What can be said about a run ─────────────────────────────────────────────────────────────────
+
+
+def test_evaluators_of_the_same_name_are_numbered_and_addressed_apart(cli: CommandLine):
+    cli.write_rows("rows.jsonl", [{"output": "ab", "other": "abcd"}])
+    for folder in ("one", "two"):
+        (cli.folder / folder).mkdir()
+        cli.write(f"{folder}/length.py", FINE)
+
+    run = cli(
+        *("run", "one/length.py", "two/length.py", "--data", "rows.jsonl", "--format", "json"),
+        *("--map", "length-2.output=other", "--fail-under", "length-2=4"),
+    )
+
+    assert run.code == 0, run.stderr
+    assert [(s["evaluator"], s["mean_score"]) for s in run.document["summary"]] == [
+        ("length", 2.0),
+        ("length-2", 4.0),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("answer", "a column"),
+        ("meta.tags[1]", "second"),
+        ("meta.tags[-1]", "third"),
+        ("a.b", "dotted column"),
+        ('"a text"', "a text"),
+        ("42", 42),
+        ("null", None),
+        ('{"a": [1]}', {"a": [1]}),
+    ],
+)
+def test_a_variable_takes_a_column_a_path_or_a_constant(
+    cli: CommandLine, field: str, value: object
+):
+    row = {
+        "answer": "a column",
+        "meta": {"tags": ["first", "second", "third"]},
+        "a.b": "dotted column",
+    }
+    cli.write_rows("rows.jsonl", [row])
+    cli.write(
+        "echo.py", 'def evaluate(given):\n    return {"score": 1, "explanation": repr(given)}\n'
+    )
+
+    run = cli(
+        "run", "echo.py", "--data", "rows.jsonl", "--out", "r.jsonl", "--map", f"given={field}"
+    )
+
+    (result,) = cli.results("r.jsonl")
+    assert run.code == 0, run.stderr
+    assert result["explanation"] == repr(value)
+
+
+def test_a_config_param_is_typed_and_reaches_the_code(workshop: CommandLine):
+    scores = [
+        workshop("run", "faithful.py", "--data", "few.jsonl", "--format", "json", *extra).summary
+        for extra in ([], ["--param", "least=8"], ["--param", "faithful.least=0"])
+    ]
+    refused = workshop("run", "faithful.py", "--data", "few.jsonl", "--param", "least=many")
+
+    longer = [sum(len(row["output"]) >= n for row in ROWS[:20]) / 20 for n in (4, 8, 0)]
+    assert [s["mean_score"] for s in scores] == pytest.approx(longer)
+    assert refused.code == 2
+    assert '"least"' in refused.stderr
+    assert '"many"' in refused.stderr
+
+
+def test_the_convention_can_be_named(cli: CommandLine):
+    cli.write_rows("rows.jsonl", [{"outputs": 1}, {"outputs": 2}])
+    cli.write(
+        "older.py",
+        "def evaluate(inputs, outputs, trace):\n"
+        '    return True if outputs == 1 else {"score": 1.0}\n',
+    )
+
+    detected = cli("run", "older.py", "--data", "rows.jsonl", "--format", "json")
+    named = cli(
+        *("run", "older.py", "--data", "rows.jsonl", "--format", "json"),
+        *("--convention", "legacy_score", "--out", "r.jsonl"),
+    )
+
+    boolean, dictionary = cli.results("r.jsonl")
+    assert detected.document["evaluators"][0]["convention"] == "inputs_outputs_trace"
+    assert named.document["evaluators"][0]["convention"] == "legacy_score"
+    assert (boolean["status"], boolean["score"]) == ("scored", 1.0)
+    assert dictionary["failure"]["code"] == "bad_return"
+
+
+@pytest.mark.parametrize(("limit", "items"), [("0", 0), ("3", 3), ("20", 20), ("99", 20)])
+def test_a_limit_takes_the_first_rows(workshop: CommandLine, limit: str, items: int):
+    run = workshop(
+        *("run", "length.py", "--data", "few.jsonl", "--limit", limit),
+        *("--format", "json", "--out", "r.jsonl"),
+    )
+
+    assert run.document["items"] == items
+    assert run.document["complete"] is True
+    assert [r["item_id"] for r in workshop.results("r.jsonl")] == [
+        str(n) for n in range(1, items + 1)
+    ]
+
+
+@pytest.mark.parametrize("form", ["jsonl", "json", "csv", "parquet"])
+@pytest.mark.parametrize("packed", ["", ".gz"], ids=["plain", "gzipped"])
+def test_every_form_of_data_gives_the_same_results(workshop: CommandLine, form: str, packed: str):
+    path = workshop.folder / f"data.{form}"
+    frame = pl.DataFrame(ROWS[:20])
+    match form:
+        case "jsonl":
+            frame.write_ndjson(path)
+        case "json":
+            frame.write_json(path)
+        case "csv":
+            frame.write_csv(path)
+        case _:
+            frame.write_parquet(path)
+    if packed:
+        path = path.with_name(path.name + packed)
+        path.write_bytes(gzip.compress(path.with_suffix("").read_bytes()))
+
+    run = workshop("run", "length.py", "--data", path.name, "--out", "r.jsonl")
+
+    scores = [r["score"] for r in workshop.results("r.jsonl")]
+    assert run.code == 0, run.stderr
+    # An empty cell of CSV is an empty text.
+    assert scores == [len(row["output"]) for row in ROWS[:20]]
+
+
+def test_a_definition_sets_range_threshold_params_and_mapping(cli: CommandLine):
+    rows = [
+        {"reply": "x" * n, "points": points} for n, points in enumerate([0, 50, 49.5, 100, 120])
+    ]
+    cli.write_rows("rows.jsonl", rows)
+    cli.write(
+        "points.py",
+        "def evaluate(output, given, bonus=0):\n"
+        '    return {"score": given + bonus, "explanation": output, "bonus": bonus}\n',
+    )
+    cli.write(
+        "points.yaml",
+        "name: Points-of-100\n"
+        "source: points.py\n"
+        "score_range: [0, 100]\n"
+        "threshold: 50\n"
+        "params: [{key: bonus, type: integer, default: 0, min: 0, max: 10}]\n"
+        "mapping: {output: reply, given: points}\n",
+    )
+
+    run = cli("run", "points.yaml", "--data", "rows.jsonl", "--out", "r.jsonl", "--format", "json")
+    table = cli("run", "points.yaml", "--data", "rows.jsonl", "--param", "bonus=1")
+
+    results, summary = cli.results("r.jsonl"), run.summary
+    assert summary["evaluator"] == "Points-of-100"
+    assert [(r["score"], r["normalised_score"], r["passed"]) for r in results] == [
+        (0, 0.0, False),
+        (50, 0.5, True),
+        (49.5, 0.495, False),
+        (100, 1.0, True),
+        (120, None, None),
+    ]
+    assert (summary["scored"], summary["out_of_range"]) == (5, 1)
+    assert summary["mean_score"] == pytest.approx(199.5 / 4)
+    assert summary["mean_normalised"] == pytest.approx(1.995 / 4)
+    assert (summary["pass_rate"], summary["pass_rate_n"]) == (0.5, 4)
+    assert "3 of 5" in table.stdout
+    assert "2 out of range" in table.stdout
+
+
+# ── Thresholds ───────────────────────────────────────────────────────────────────────────────────
+
+GATED = """\
+def evaluate(inputs, outputs, trace):
+    number = inputs["number"]
+    if number == 20:
+        raise ValueError("twenty")
+    return {"score": number % 2, "deep": {"size": number}, "even": number % 2 == 0, "word": "a"}
+"""
+
+
+@pytest.mark.parametrize(
+    ("gates", "missed"),
+    [
+        (["gated=0.5"], []),
+        (["gated=0.53"], ["gated mean score 0.5263 (n = 19 of 20), needs ≥ 0.53"]),
+        (["gated.deep.size=10"], []),
+        (["gated.deep.size=10.5"], ["gated.deep.size 10 (n = 19 of 20), needs ≥ 10.5"]),
+        (["gated.even=0.4"], []),
+        (["gated.even=0.5"], ["gated.even 0.4737 (n = 19 of 20), needs ≥ 0.5"]),
+        (["gated.pass_rate=0.5"], []),
+        (["gated.pass_rate=1"], ["gated.pass_rate 0.5263 (n = 19 of 20), needs ≥ 1"]),
+        (["gated=0.5", "gated.pass_rate=1", "gated.even=1"], ["pass_rate", "gated.even"]),
+        (["gated.word=0"], ["gated.word ≥ 0: nothing was measured"]),
+        (["gated.absent=0"], ["gated.absent ≥ 0: nothing was measured (19 scored"]),
+    ],
+    ids=lambda value: " ".join(value) if value and "=" in value[0] else "",
+)
+def test_a_threshold_is_held_against_what_was_measured(
+    workshop: CommandLine, gates: list[str], missed: list[str]
+):
+    workshop.write("gated.py", GATED)
+    options = [option for gate in gates for option in ("--fail-under", gate)]
+
+    run = workshop("run", "gated.py", "--data", "few.jsonl", *options)
+
+    said = [line for line in run.stderr.splitlines() if line.startswith("missed: ")]
+    assert run.code == (1 if missed else 0)
+    assert len(said) == len(missed)
+    assert [part for part, line in zip(missed, said, strict=True) if part not in line] == []
+    assert ("thresholds met" in run.stderr) is not bool(missed)
+
+
+@pytest.mark.parametrize(
+    ("allowed", "code"), [([], 0), (["--max-failed", "0.04"], 1), (["--max-failed", "1"], 0)]
+)
+def test_a_threshold_is_missed_when_too_many_items_failed(
+    workshop: CommandLine, allowed: list[str], code: int
+):
+    workshop.write("gated.py", GATED)
+
+    run = workshop("run", "gated.py", "--data", "few.jsonl", "--fail-under", "gated=0.1", *allowed)
+
+    assert run.code == code
+    assert ("1 of 20 items failed" in run.stderr) is (code == 1)
+
+
+@pytest.mark.parametrize(
+    "returned", ['EvalResult.skip("no")', "1 / 0", "{}[0]", '{"other": 1}', "7"]
+)
+def test_a_threshold_over_nothing_scored_is_missed(cli: CommandLine, returned: str):
+    cli.write_rows("rows.jsonl", ROWS[:4])
+    cli.write("judge.py", f"def evaluate(inputs, outputs, trace):\n    return {returned}\n")
+
+    run = cli(
+        *("run", "judge.py", "--data", "rows.jsonl", "--format", "json"),
+        *("--fail-under", "judge=-5", "--max-failed", "1"),
+    )
+
+    assert run.code == 1
+    assert run.summary["mean_score"] is None
+    assert run.stderr.startswith("missed: judge mean score ≥ -5: nothing was measured (")
