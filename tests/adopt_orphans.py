@@ -16,7 +16,7 @@ from typing import IO
 
 _PR_SET_CHILD_SUBREAPER = 36
 #: Orphans that end within this time were only on their way out.
-_PATIENCE_S = 10
+_PATIENCE_S = 5
 
 
 def main(report: IO[str], command: list[str]) -> int:

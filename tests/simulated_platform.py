@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
+import resource
 import struct
 import sys
 import threading
@@ -134,6 +135,12 @@ def _without_pidfd(_command: list[str]) -> None:
     _filter(_answer("pidfd_open", errno.ENOSYS))
 
 
+def _without_processes(_command: list[str]) -> None:
+    """As for a user who has as many processes as allowed."""
+    _become_ordinary()
+    resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))
+
+
 def _with_a_thread(command: list[str]) -> None:
     """Run the command's program in a process where something has started a thread."""
     threading.Thread(target=threading.Event().wait, daemon=True).start()
@@ -152,6 +159,7 @@ PLATFORMS: dict[str, Callable[[list[str]], None]] = {
     "namespaces used up": _namespaces_used_up,
     "without seccomp": _without_seccomp,
     "without pidfds": _without_pidfd,
+    "without processes": _without_processes,
     "with a thread": _with_a_thread,
 }
 

@@ -42,8 +42,10 @@ def platform(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(scope="module")
-def weaker_jail(platform: str, shared_folder: Path | None) -> Generator[JailRunner]:
-    runner = JailRunner(prefix=prefix(platform, _folder(platform, shared_folder)))
+def weaker_jail(platform: str, request: pytest.FixtureRequest) -> Generator[JailRunner]:
+    stays_root = platform == "container, root"
+    folder = None if stays_root else request.getfixturevalue("shared_folder")
+    runner = JailRunner(prefix=prefix(platform, folder))
     yield runner
     runner.close()
 
@@ -53,10 +55,6 @@ def check(weaker_jail: JailRunner) -> Generator[SelfCheck]:
     check = SelfCheck(weaker_jail)
     yield check
     check.close()
-
-
-def _folder(platform: str, shared: Path | None) -> Path | None:
-    return None if platform == "container, root" else shared
 
 
 def test_what_is_missing_is_reported(platform: str, check: SelfCheck, weaker_jail: JailRunner):
@@ -99,6 +97,17 @@ def test_a_kernel_without_pidfds_is_named():
     runner = JailRunner(prefix=prefix("without pidfds", None))
 
     with pytest.raises(SandboxUnavailableError, match=r"did not start: .*Function not implemented"):
+        runner.spawn(limits())
+
+    runner.close()
+
+
+def test_a_user_without_processes_left_is_told_so(shared_folder: Path | None):
+    runner = JailRunner(prefix=prefix("without processes", shared_folder))
+
+    with pytest.raises(
+        SandboxUnavailableError, match=r"sandbox: .*Resource temporarily unavailable"
+    ):
         runner.spawn(limits())
 
     runner.close()

@@ -56,11 +56,13 @@ DIFFERENT = {
     "text of an object": "repr(object())",
     "thread": "threading.get_ident()",
     "used processor time": "resource.getrusage(resource.RUSAGE_SELF)",
+    "chance of OpenSSL": "ssl.RAND_bytes(8)",
     "clock of SQLite": "sqlite3.connect(':memory:').execute('''select julianday('now')''').fetchall()",
     "counts of the collector": "sys.getallocatedblocks(), gc.get_count()",
 }
 SOURCE = """
 import asyncio, datetime, email.utils, gc, gzip, json, locale, logging, os, random, resource, secrets, sqlite3
+import ssl
 import sys, threading, time, uuid
 
 EXPRESSIONS = {expressions!r}

@@ -16,6 +16,7 @@ import pytest
 from scorewright.domain.errors import SandboxUnavailableError
 from scorewright.domain.result import Failed, FailureCode, ItemOutcome, Outcome, Scored
 from scorewright.engine.execute import Job, execute
+from scorewright.runners.jail.kernel.privileges import NOBODY
 from scorewright.runners.jail.supervisor import JailRunner
 from scorewright.runners.local import LocalRunner
 from scorewright.runners.probes import ALL
@@ -170,6 +171,31 @@ def test_a_jail_that_lost_its_zygote_starts_another_one(own_jail: JailRunner, ow
 def test_ctrl_c_in_the_terminal_does_not_reach_the_sandbox(own_zygote: int):
     assert os.getsid(own_zygote) == own_zygote
     assert os.getsid(own_zygote) != os.getsid(0)
+
+
+@pytest.mark.parametrize("name", ["environ", "maps", "mem"])
+def test_others_of_the_sandboxs_own_user_cannot_look_into_it(
+    own_jail: JailRunner, own_zygote: int, name: str
+):
+    own_jail.spawn(limits()).end()
+    nobody = NOBODY if os.getuid() == 0 else None
+    groups: list[int] | None = None if nobody is None else []
+
+    looks = [
+        subprocess.run(
+            ["cat", f"/proc/{pid}/{name}"],
+            user=nobody,
+            group=nobody,
+            extra_groups=groups,
+            capture_output=True,
+            check=False,
+            text=True,
+        )
+        for pid in processes_of_session(own_zygote)
+    ]
+
+    assert looks
+    assert all(look.returncode == 1 and "Permission denied" in look.stderr for look in looks)
 
 
 @pytest.mark.parametrize("omitted", [frozenset[str](), frozenset({"pid_namespace"})])

@@ -28,8 +28,8 @@ for name in {MODULES}:
     try:
         importlib.import_module(name)
         found[name] = "imported"
-    except ImportError as error:
-        found[name] = str(error)
+    except Exception as error:
+        found[name] = repr(error)
 """
 
 #: What authors use, as expressions or statements, with what they must give.
@@ -205,6 +205,10 @@ USES: dict[str, tuple[str, Any]] = {
         'import hmac\nreturn hmac.new(b"k", b"m", "md5").hexdigest()[:8]',
         "ed7e724d",
     ),
+    "settings of secure connections": (
+        "import ssl\nreturn ssl.create_default_context().check_hostname",
+        True,
+    ),
     "domain names": ('return "bücher.de".encode("idna").decode()', "xn--bcher-kva.de"),
     "normal forms": ('import unicodedata\nreturn unicodedata.normalize("NFC", "e\\u0301")', "é"),
     "help": (
@@ -247,8 +251,10 @@ def test_every_module_that_this_machine_has_can_be_imported(jail: JailRunner):
 
     in_the_jail = value_of(jail, f"{IMPORT_EACH}\nreturn found", timeout_s=30.0)
 
-    assert sum(state == "imported" for state in on_the_host.values()) > 250
-    assert in_the_jail == on_the_host
+    expected = {name for name, state in on_the_host.items() if state == "imported"}
+    refused = {name: in_the_jail[name] for name in expected if in_the_jail[name] != "imported"}
+    assert len(expected) > 250
+    assert refused == {}
 
 
 @pytest.mark.parametrize("name", ["tkinter", "curses", "ensurepip", "readline"])
@@ -340,7 +346,6 @@ def test_a_coroutine_is_awaited_without_asyncio_being_imported(jail: JailRunner)
         ("import ctypes\nctypes.CFUNCTYPE(None)(print)", "MemoryError"),
         ("import tempfile\ntempfile.gettempdir()", "FileNotFoundError"),
         ("input()", "EOFError"),
-        ("import ssl\nssl.create_default_context()", "SSLError"),
     ],
 )
 def test_what_cannot_work_fails_where_it_is_used(jail: JailRunner, statements: str, error: str):

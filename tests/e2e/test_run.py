@@ -1,57 +1,20 @@
-"""`scorewright run`, from files to numbers."""
+"""`scorewright run`, from files and options to what is printed."""
 
 from __future__ import annotations
 
-import csv
 import gzip
-import json
 import re
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
 
-from command_line import CommandLine, read_json
-
-FINE = 'def evaluate(output):\n    return {"score": len(output), "explanation": f"[{output}]"}\n'
-#: The three conventions, with everything a result can be.
-THREE = {
-    "length.py": FINE,
-    "profile.py": """\
-def evaluate(inputs, outputs, trace):
-    number = inputs["number"]
-    print("row", number)
-    if number % 11 == 3:
-        raise ValueError(f"no {number % 2}")
-    if number % 11 == 5:
-        return EvalResult.skip("not this one")
-    if number % 11 == 7:
-        return 1.5
-    return {
-        "score": (number % 10) / 10,
-        "explanation": "größer 値 \\N{SNOWMAN}, with \\"quotes\\"\\nand lines",
-        "big": 2**53 + number,
-        "deep": {"flag": number % 2 == 0, "with.dot": None, "list": [1, {"a": 0.5}]},
-        "text": "=1+1",
-    }
-""",
-    "faithful.py": """\
-def evaluate(trace: Trace, least: int = 4) -> EvalResult:
-    return EvalResult(score=float(len(trace.output) >= least), passed=len(trace.output) > 4)
-""",
-}
-ROWS: list[dict[str, Any]] = [{"output": "x" * (n % 9), "number": n} for n in range(1, 501)]
+from command_line import CommandLine
+from mixed_evaluators import FINE, ROWS, THREE, write_workshop
 
 
 @pytest.fixture
 def workshop(cli: CommandLine) -> CommandLine:
-    cli.write_rows("rows.jsonl", ROWS)
-    cli.write_rows("few.jsonl", ROWS[:20])
-    for name, source in THREE.items():
-        cli.write(name, source)
-    return cli
+    return write_workshop(cli)
 
 
 # ── What is printed ──────────────────────────────────────────────────────────────────────────────
@@ -188,164 +151,6 @@ def test_a_table_without_rows_has_no_mean_and_is_fine(workshop: CommandLine):
     assert run.summary["pass_rate"] is None
     assert workshop.results("r.jsonl") == []
     assert "no score" in table.stdout
-
-
-# ── What is written ──────────────────────────────────────────────────────────────────────────────
-
-
-def read_results(path: Path) -> list[dict[str, Any]]:
-    """Read a results file of any form into rows of one shape, values typed as JSON types them."""
-    match path.suffix:
-        case ".jsonl":
-            rows = [
-                flatten(read_json(line)) for line in path.read_text("utf-8").split("\n") if line
-            ]
-        case ".csv":
-            with path.open(encoding="utf-8", newline="") as file:
-                rows = [{k: typed(k, v) for k, v in row.items()} for row in csv.DictReader(file)]
-        case _:
-            rows = pl.read_parquet(path).to_dicts()
-    return [{**row, "metrics": as_json(row["metrics"])} for row in rows]
-
-
-def as_json(metrics: Any) -> Any:
-    return read_json(metrics) if isinstance(metrics, str) else metrics
-
-
-def flatten(record: dict[str, Any]) -> dict[str, Any]:
-    failure: dict[str, Any] = record.pop("failure") or {}
-    return record | {f"failure_{k}": failure.get(k) for k in ("code", "type", "message", "line")}
-
-
-def typed(column: str, cell: str) -> Any:
-    if column == "output":
-        return cell
-    if cell == "":
-        return None
-    if column in ("version", "failure_line"):
-        return int(cell)
-    if column in ("score", "normalised_score", "duration_ms"):
-        return float(cell)
-    return {"true": True, "false": False}.get(cell, cell)
-
-
-@pytest.mark.parametrize("ending", ["csv", "parquet"])
-def test_every_form_of_results_holds_the_same_numbers(workshop: CommandLine, ending: str):
-    common = ("run", *THREE, "--data", "rows.jsonl", "--out")
-
-    codes = [workshop(*common, f"r.{form}").code for form in ("jsonl", ending)]
-
-    expected = read_results(workshop.folder / "r.jsonl")
-    found = read_results(workshop.folder / f"r.{ending}")
-    for row in (*expected, *found):
-        del row["duration_ms"]
-    assert codes == [0, 0]
-    assert len(expected) == 1500
-    assert found == expected
-
-
-def test_results_stand_in_item_order_whatever_the_evaluators(workshop: CommandLine):
-    workshop("run", *THREE, "--data", "rows.jsonl", "--out", "r.jsonl")
-
-    results = workshop.results("r.jsonl")
-
-    names = ("length", "profile", "faithful")
-    assert [(r["item_id"], r["evaluator"]) for r in results] == [
-        (str(number), name) for number in range(1, 501) for name in names
-    ]
-    assert [r["score"] for r in results[::3]] == [len(row["output"]) for row in ROWS]
-
-
-def test_a_line_of_results_has_the_documented_keys_and_types(workshop: CommandLine):
-    workshop("run", "profile.py", "--data", "rows.jsonl", "--out", "r.jsonl")
-
-    results = workshop.results("r.jsonl")
-
-    scored, failed, skipped, outside = results[0], results[2], results[4], results[6]
-    for result in results:
-        assert set(
-            "item_id evaluator version status score normalised_score passed metrics explanation "
-            "reason failure output duration_ms".split()
-        ) <= set(result)
-        assert isinstance(result["duration_ms"], float)
-    assert scored["status"] == "scored"
-    assert (scored["score"], scored["normalised_score"], scored["passed"]) == (0.1, 0.1, False)
-    assert scored["metrics"] == {
-        "big": 2**53 + 1,
-        "deep.flag": False,
-        r"deep.with\.dot": None,
-        "deep.list": [1, {"a": 0.5}],
-        "text": "=1+1",
-    }
-    assert scored["explanation"] == 'größer 値 ☃, with "quotes"\nand lines'
-    assert scored["output"] == "row 1\n"
-    assert (failed["status"], failed["score"], failed["passed"]) == ("failed", None, None)
-    assert {k: failed["failure"][k] for k in ("code", "type", "message", "line")} == {
-        "code": "author_error",
-        "type": "ValueError",
-        "message": "no 1",
-        "line": 5,
-    }
-    assert (skipped["status"], skipped["reason"]) == ("skipped", "not this one")
-    assert (skipped["score"], skipped["failure"]) == (None, None)
-    assert (outside["score"], outside["normalised_score"], outside["passed"]) == (1.5, None, None)
-    assert outside["out_of_range"] is True
-
-
-@pytest.fixture(scope="module")
-def by_workers(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], CommandLine]:
-    """Runs over all rows, once for each number of workers."""
-    done: dict[int, CommandLine] = {}
-
-    def run(workers: int) -> CommandLine:
-        if workers not in done:
-            cli = CommandLine(tmp_path_factory.mktemp(f"workers-{workers}-"))
-            cli.write_rows("rows.jsonl", ROWS)
-            for name, source in THREE.items():
-                cli.write(name, source)
-            for form in ("jsonl", "csv"):
-                ended = cli(
-                    *("run", *THREE, "--data", "rows.jsonl", "--workers", str(workers)),
-                    *("--out", f"r.{form}", "--format", "json"),
-                )
-                assert ended.code == 0, ended.stderr
-                cli.write("report.json", ended.stdout)
-            done[workers] = cli
-        return done[workers]
-
-    return run
-
-
-@pytest.mark.parametrize("workers", [2, 4, 7])
-def test_the_number_of_workers_changes_no_byte_of_the_results(
-    by_workers: Callable[[int], CommandLine], workers: int
-):
-    alone, together = by_workers(1).folder, by_workers(workers).folder
-
-    assert timeless_lines(together / "r.jsonl") == timeless_lines(alone / "r.jsonl")
-    assert timeless_cells(together / "r.csv") == timeless_cells(alone / "r.csv")
-
-
-@pytest.mark.parametrize("workers", [2, 4, 7])
-def test_the_number_of_workers_changes_no_number_of_the_summary(
-    by_workers: Callable[[int], CommandLine], workers: int
-):
-    alone, together = (
-        json.loads((by_workers(n).folder / "report.json").read_text("utf-8")) for n in (1, workers)
-    )
-
-    for summary in (*alone["summary"], *together["summary"]):
-        del summary["slowest"]
-    assert together["summary"] == alone["summary"]
-
-
-def timeless_lines(path: Path) -> list[bytes]:
-    return re.sub(rb'"duration_ms":[0-9.e-]+', b"", path.read_bytes()).split(b"\n")
-
-
-def timeless_cells(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return [{**row, "duration_ms": ""} for row in csv.DictReader(file)]
 
 
 # ── What can be said about a run ─────────────────────────────────────────────────────────────────
@@ -517,77 +322,3 @@ def test_a_definition_sets_range_threshold_params_and_mapping(cli: CommandLine):
     assert (summary["pass_rate"], summary["pass_rate_n"]) == (0.5, 4)
     assert "3 of 5" in table.stdout
     assert "2 out of range" in table.stdout
-
-
-# ── Thresholds ───────────────────────────────────────────────────────────────────────────────────
-
-GATED = """\
-def evaluate(inputs, outputs, trace):
-    number = inputs["number"]
-    if number == 20:
-        raise ValueError("twenty")
-    return {"score": number % 2, "deep": {"size": number}, "even": number % 2 == 0, "word": "a"}
-"""
-
-
-@pytest.mark.parametrize(
-    ("gates", "missed"),
-    [
-        (["gated=0.5"], []),
-        (["gated=0.53"], ["gated mean score 0.5263 (n = 19 of 20), needs ≥ 0.53"]),
-        (["gated.deep.size=10"], []),
-        (["gated.deep.size=10.5"], ["gated.deep.size 10 (n = 19 of 20), needs ≥ 10.5"]),
-        (["gated.even=0.4"], []),
-        (["gated.even=0.5"], ["gated.even 0.4737 (n = 19 of 20), needs ≥ 0.5"]),
-        (["gated.pass_rate=0.5"], []),
-        (["gated.pass_rate=1"], ["gated.pass_rate 0.5263 (n = 19 of 20), needs ≥ 1"]),
-        (["gated=0.5", "gated.pass_rate=1", "gated.even=1"], ["pass_rate", "gated.even"]),
-        (["gated.word=0"], ["gated.word ≥ 0: nothing was measured"]),
-        (["gated.absent=0"], ["gated.absent ≥ 0: nothing was measured (19 scored"]),
-    ],
-    ids=lambda value: " ".join(value) if value and "=" in value[0] else "",
-)
-def test_a_threshold_is_held_against_what_was_measured(
-    workshop: CommandLine, gates: list[str], missed: list[str]
-):
-    workshop.write("gated.py", GATED)
-    options = [option for gate in gates for option in ("--fail-under", gate)]
-
-    run = workshop("run", "gated.py", "--data", "few.jsonl", *options)
-
-    said = [line for line in run.stderr.splitlines() if line.startswith("missed: ")]
-    assert run.code == (1 if missed else 0)
-    assert len(said) == len(missed)
-    assert [part for part, line in zip(missed, said, strict=True) if part not in line] == []
-    assert ("thresholds met" in run.stderr) is not bool(missed)
-
-
-@pytest.mark.parametrize(
-    ("allowed", "code"), [([], 0), (["--max-failed", "0.04"], 1), (["--max-failed", "1"], 0)]
-)
-def test_a_threshold_is_missed_when_too_many_items_failed(
-    workshop: CommandLine, allowed: list[str], code: int
-):
-    workshop.write("gated.py", GATED)
-
-    run = workshop("run", "gated.py", "--data", "few.jsonl", "--fail-under", "gated=0.1", *allowed)
-
-    assert run.code == code
-    assert ("1 of 20 items failed" in run.stderr) is (code == 1)
-
-
-@pytest.mark.parametrize(
-    "returned", ['EvalResult.skip("no")', "1 / 0", "{}[0]", '{"other": 1}', "7"]
-)
-def test_a_threshold_over_nothing_scored_is_missed(cli: CommandLine, returned: str):
-    cli.write_rows("rows.jsonl", ROWS[:4])
-    cli.write("judge.py", f"def evaluate(inputs, outputs, trace):\n    return {returned}\n")
-
-    run = cli(
-        *("run", "judge.py", "--data", "rows.jsonl", "--format", "json"),
-        *("--fail-under", "judge=-5", "--max-failed", "1"),
-    )
-
-    assert run.code == 1
-    assert run.summary["mean_score"] is None
-    assert run.stderr.startswith("missed: judge mean score ≥ -5: nothing was measured (")

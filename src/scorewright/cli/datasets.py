@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from scorewright.cli.speech import visible
 from scorewright.sources.dataset import Dataset, inspect, open_dataset
 
 _MAX_CELL = 60
@@ -23,11 +24,12 @@ def inspect_command(path: Path, *, as_json: bool) -> None:
 
 
 def _print(dataset: Dataset) -> None:
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    console = Console(highlight=False)
+    from scorewright.cli.console import open_console
+
+    console = open_console()
     console.print(
         f"{dataset.path}: {dataset.rows:,} rows, {len(dataset.columns)} columns, {dataset.format}",
         markup=False,
@@ -40,8 +42,8 @@ def _print(dataset: Dataset) -> None:
         value = first[0].get(column.name) if first else None
         text = "" if value is None else msgspec.json.encode(value).decode()
         shown = text if len(text) <= _MAX_CELL else f"{text[: _MAX_CELL - 1]}…"
-        table.add_row(Text(column.name), column.type, f"{column.nulls:,}", Text(shown))
+        table.add_row(Text(visible(column.name)), column.type, f"{column.nulls:,}", Text(shown))
     console.print(table)
     for notice in dataset.notices:
         where = "" if notice.line is None else f"line {notice.line}: "
-        console.print(f"note: {where}{notice.message}", markup=False)
+        console.print(visible(f"note: {where}{notice.message}"), markup=False)

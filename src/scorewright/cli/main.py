@@ -39,8 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     Args:
         arguments: Without the program's name; those of this process when None.
     """
-    options = build_parser().parse_args(arguments)
     try:
+        options = build_parser().parse_args(arguments)
         code = options.call(options)
         sys.stdout.flush()
     except CallerError as error:

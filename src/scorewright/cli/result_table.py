@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console, RenderableType
+from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from scorewright.cli.console import open_console
 from scorewright.cli.speech import visible
 from scorewright.services.evaluation import Report
 
 _BARS = " ▁▂▃▄▅▆▇█"
-#: Columns where output goes to a file or a pipe.
-_FILE_WIDTH = 120
 _MAX_FAILURES = 8
 _MAX_SLOWEST = 3
 _MAX_METRICS = 20
@@ -24,7 +22,7 @@ _MAX_MESSAGE = 300
 
 def print_report(report: Report, *, out: Path | None) -> None:
     """Print summaries, metrics, failures and the slowest items."""
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else _FILE_WIDTH)
+    console = open_console()
     document = report.document()
     summaries: list[dict[str, Any]] = document["summary"]  # type: ignore[assignment]
     console.print(_heading(report))

@@ -10,10 +10,9 @@ import msgspec
 from scorewright.domain.json_literal import json_literal
 from scorewright.domain.json_value import JsonValue
 from scorewright.domain.signature import Diagnostic, Kind, ParamCall, Parameter
+from scorewright.domain.source_limits import MAX_PARAMETERS
 from scorewright.domain.source_text import SourceText
 from scorewright.domain.suggestion import did_you_mean, quote
-
-MAX_PARAMETERS = 100
 
 _Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _Literal: TypeAlias = "JsonValue | msgspec.UnsetType"

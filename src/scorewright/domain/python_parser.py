@@ -15,9 +15,9 @@ from scorewright.domain.python_imports import scan_imports
 from scorewright.domain.python_parameters import read_parameters
 from scorewright.domain.python_state import keeps_no_state
 from scorewright.domain.signature import Diagnostic, ParsedSource, Signature
+from scorewright.domain.source_limits import place_of, refuse_unreadable
 from scorewright.domain.source_text import SourceText
 
-MAX_SOURCE_BYTES = 1 << 20
 MAX_BRACKET_DEPTH = 100
 #: Nodes that the compiler may write out more than once.
 _MAX_EXPANSION = 1_000_000
@@ -76,31 +76,14 @@ def _error(code: str, message: str, line: int = 1, column: int = 1) -> Diagnosti
 
 def _refuse_unparsable(source: str) -> Diagnostic | None:
     """Return why the text is not given to the parser at all, or None."""
-    if not source.strip():
-        return _error("empty_source", "the source is empty; define evaluate(...)")
-    try:
-        size = len(source.encode())
-    except UnicodeEncodeError as error:
-        text = "the source holds half of a character (a lone surrogate); save it as UTF-8"
-        return _error("bad_character", text, *_place(source, error.start))
-    if size > MAX_SOURCE_BYTES:
-        limit = f"{MAX_SOURCE_BYTES >> 20} MiB"
-        text = f"the source has {size} bytes; at most {limit} are taken: move data out of it"
-        return _error("source_too_large", text)
-    if "\0" in source:
-        return _error(
-            "bad_character", "the source holds a NUL", *_place(source, source.index("\0"))
-        )
+    refusal = refuse_unreadable(source)
+    if refusal is not None:
+        return refusal
     deep = _first_bracket_too_deep(source)
     if deep is not None:
         text = f"brackets are nested more than {MAX_BRACKET_DEPTH} deep; split the expression"
-        return _error("too_complex", text, *_place(source, deep))
+        return _error("too_complex", text, *place_of(source, deep))
     return None
-
-
-def _place(source: str, index: int) -> tuple[int, int]:
-    """Line and column, from 1, of a character's index."""
-    return source.count("\n", 0, index) + 1, index - source.rfind("\n", 0, index)
 
 
 def _first_bracket_too_deep(source: str) -> int | None:

@@ -71,6 +71,10 @@ class Failed(msgspec.Struct, frozen=True, array_like=True, tag_field="status", t
 Outcome: TypeAlias = Scored | Skipped | Failed
 
 
+#: Up to twelve days: no limit lets an item take longer.
+DurationUs = Annotated[int, msgspec.Meta(ge=0, le=1 << 40)]
+
+
 class ItemOutcome(msgspec.Struct, frozen=True, array_like=True):
     """An outcome with what was seen around it; the unit a worker answers with."""
 
@@ -78,4 +82,4 @@ class ItemOutcome(msgspec.Struct, frozen=True, array_like=True):
     #: Captured prints, bounded.
     output: str = ""
     #: Wall time inside the sandbox.
-    duration_us: int = 0
+    duration_us: DurationUs = 0

@@ -10,9 +10,13 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from scorewright.domain.json_value import JsonValue
+from scorewright.domain.source_language import Language
 
 Severity: TypeAlias = Literal["error", "warning"]
-Kind: TypeAlias = Literal["positional_only", "positional_or_keyword", "keyword_only"]
+#: `destructured` is a pattern such as `{a, b} = {}`: it has a place, but no name to be mapped by.
+Kind: TypeAlias = Literal[
+    "positional_only", "positional_or_keyword", "keyword_only", "destructured"
+]
 
 
 class Diagnostic(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,9 +46,10 @@ class ParamCall(msgspec.Struct, frozen=True, kw_only=True):
 class Parameter(msgspec.Struct, frozen=True, kw_only=True):
     """One parameter of `evaluate`, as written."""
 
+    #: Of a destructured one the source text, cut at a bound.
     name: str
     kind: Kind
-    #: Whether it has no default.
+    #: Whether it has no default; TypeScript's `name?: type` is as good as one.
     required: bool
     #: The default where it is a literal that JSON can hold (a tuple becomes a list), else UNSET.
     default: JsonValue | msgspec.UnsetType = msgspec.UNSET
@@ -72,6 +77,7 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True):
     """How `evaluate` can be called."""
 
     parameters: tuple[Parameter, ...]
+    language: Language = "python"
     is_async: bool = False
     #: Where `evaluate` is defined, from 1.
     line: int = 1

@@ -54,8 +54,7 @@ class Channel:
         try:
             for end in (self.near, self.far):
                 end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _BUFFER_BYTES)
-            self.page_fd = _make_page()
-            self.page = mmap.mmap(self.page_fd, protocol.PAGE_BYTES)
+            self.page_fd, self.page = _make_page()
         except OSError:
             self.near.close()
             self.far.close()
@@ -73,12 +72,17 @@ class Channel:
         self.page.close()
 
 
-def _make_page() -> int:
+def _make_page() -> tuple[int, mmap.mmap]:
+    """Return a page's descriptor and its mapping."""
     page_fd = os.memfd_create("scorewright-progress", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
-    os.ftruncate(page_fd, protocol.PAGE_BYTES)
-    # A page that shrinks would kill whoever reads it.
-    fcntl.fcntl(page_fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW)
-    return page_fd
+    try:
+        os.ftruncate(page_fd, protocol.PAGE_BYTES)
+        # A page that shrinks would kill whoever reads it.
+        fcntl.fcntl(page_fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW)
+        return page_fd, mmap.mmap(page_fd, protocol.PAGE_BYTES)
+    except OSError:
+        os.close(page_fd)
+        raise
 
 
 class WorkerProcess:

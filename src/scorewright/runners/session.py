@@ -192,9 +192,10 @@ class Session:
         """
         worker = self._worker
         assert worker is not None  # noqa: S101 - callers checked
-        phase, item_number = worker.phase, worker.item_number
+        item_number = worker.item_number  # at once, since a worker may run on
         if reason == CLOSED and not worker.ends_within(_LAST_GASP_S):
             reason = CLOSED_AND_RAN_ON
+        phase = worker.phase  # only now, since this is what it died of
         status = worker.end()
         self._worker = None
         if reason is None:

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scorewright.domain.python_parser import MAX_BRACKET_DEPTH, MAX_SOURCE_BYTES
+from scorewright.domain.python_parser import MAX_BRACKET_DEPTH
 from scorewright.domain.refused_modules import REFUSAL_REASONS, REFUSED_MODULES
 from scorewright.domain.signature import Diagnostic, Parameter, Signature, parse_python
+from scorewright.domain.source_limits import MAX_SOURCE_BYTES
 
 GOOD = "def evaluate(output): return 1\n"
 

@@ -107,6 +107,8 @@ def _hint(error: BaseException, text: str) -> str:
     for link in links:
         if isinstance(link, OSError) and link.errno in _REFUSED:
             return _NO_SYSTEM
+        if type(link).__name__ == "gaierror":  # a name could not be looked up
+            return _NO_SYSTEM
     if isinstance(error, RuntimeError) and "start new thread" in text:
         return _NO_SYSTEM
     return ""

@@ -14,12 +14,10 @@ import contextlib
 import gc
 import mmap
 import os
-import random  # noqa: F401 # pyright: ignore[reportUnusedImport] - seeds itself from the kernel on import, which the lock refuses
 import signal
 import site
 import socket
 import sys
-import uuid  # noqa: F401 # pyright: ignore[reportUnusedImport] - as random
 from functools import partial
 from types import FrameType
 from typing import NamedTuple, NoReturn

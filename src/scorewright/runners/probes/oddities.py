@@ -114,7 +114,12 @@ _DEPTHS: Final = (
     Probe(
         "zero byte in the source", _FAMILY, 'def evaluate(x):\n    return "a\0b"\n', Expect.FAILS
     ),
-    Probe("half a surrogate pair in the source", _FAMILY, evaluating('"\\ud800"'), Expect.HARMLESS),
+    Probe(
+        "half a surrogate pair in the source",
+        _FAMILY,
+        evaluating('half = "\\ud800"'),
+        Expect.HARMLESS,
+    ),
     Probe("source without evaluate", _FAMILY, "def evaluator(x): pass\n", Expect.FAILS),
 )
 

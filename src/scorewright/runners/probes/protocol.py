@@ -95,7 +95,7 @@ PROBES: Final = (
         "connection closed",
         _FAMILY,
         evaluating(f"import os\nos.close({protocol.SOCKET_FD})"),
-        Expect.DIES,
+        Expect.FAILS,
     ),
     Probe(
         "frame that never ends",

@@ -1,10 +1,12 @@
-"""Landlock: deny every file, TCP and scoping access that this kernel's version can deny."""
+"""Landlock: deny every file, TCP and scoping access that this kernel's version can deny, or all but reading."""
 
 from __future__ import annotations
 
 import ctypes
 import os
+import stat
 import struct
+from collections.abc import Iterable
 
 from scorewright.runners.jail.kernel.libc import LIBC, check
 from scorewright.runners.jail.kernel.syscalls import number
@@ -18,8 +20,28 @@ _ABSTRACT_SOCKETS_AND_SIGNALS = 0b11
 _NETWORK_SINCE, _SCOPES_SINCE = 4, 6
 
 
+#: Rights of one rule: execute and read a file, read a folder.
+_EXECUTE, _READ_FILE, _READ_FOLDER = 1 << 0, 1 << 2, 1 << 3
+_RULE_PATH_BENEATH = 1
+
+
 def restrict_to_nothing() -> int:
     """Handle every right and allow none of them.
+
+    Returns:
+        The version of the interface (ABI) that was used.
+
+    Raises:
+        OSError: The kernel has no Landlock, or it is not enabled.
+    """
+    return restrict_to(())
+
+
+def restrict_to(readable: Iterable[int]) -> int:
+    """Handle every right, and allow reading and executing beneath the given files and folders alone.
+
+    Args:
+        readable: O_PATH descriptors.
 
     Returns:
         The version of the interface (ABI) that was used.
@@ -41,9 +63,21 @@ def restrict_to_nothing() -> int:
     made = LIBC.syscall(create, ctypes.c_char_p(attributes), size, ctypes.c_uint(0))
     ruleset = check(int(made), "landlock_create_ruleset")
     try:
+        for descriptor in readable:
+            _allow_reading(ruleset, descriptor)
         restrict = ctypes.c_long(number("landlock_restrict_self"))
         done = LIBC.syscall(restrict, ctypes.c_int(ruleset), ctypes.c_uint(0))
         check(int(done), "landlock_restrict_self")
     finally:
         os.close(ruleset)
     return abi
+
+
+def _allow_reading(ruleset: int, descriptor: int) -> None:
+    is_folder = stat.S_ISDIR(os.fstat(descriptor).st_mode)
+    rights = _EXECUTE | _READ_FILE | (_READ_FOLDER if is_folder else 0)
+    rule = struct.pack("<Qi", rights, descriptor)
+    add = ctypes.c_long(number("landlock_add_rule"))
+    kind = ctypes.c_int(_RULE_PATH_BENEATH)
+    done = LIBC.syscall(add, ctypes.c_int(ruleset), kind, ctypes.c_char_p(rule), ctypes.c_uint(0))
+    check(int(done), "landlock_add_rule")

@@ -1,15 +1,17 @@
-"""An empty, read-only root: no path of the host exists any more, /proc included."""
+"""A root of our own: empty and read-only, or with a few files bound into it. Nothing else of the host exists."""
 
 from __future__ import annotations
 
 import ctypes
 import os
+import stat
+from collections.abc import Mapping
 
 from scorewright.runners.jail.kernel.libc import LIBC, check
 from scorewright.runners.jail.kernel.syscalls import number
 
 _MS_RDONLY, _MS_NOSUID, _MS_NODEV, _MS_NOEXEC = 1, 2, 4, 8
-_MS_REMOUNT, _MS_REC, _MS_PRIVATE = 0x20, 0x4000, 0x40000
+_MS_REMOUNT, _MS_BIND, _MS_REC, _MS_PRIVATE = 0x20, 0x1000, 0x4000, 0x40000
 _MNT_DETACH = 2
 _NOTHING_USABLE = _MS_NOSUID | _MS_NODEV | _MS_NOEXEC
 
@@ -33,3 +35,30 @@ def enter_empty_root() -> None:
     check(LIBC.umount2(b".", ctypes.c_int(_MNT_DETACH)), "umount")
     os.chdir("/")
     _mount(None, b"/", None, _MS_REMOUNT | _MS_RDONLY | _NOTHING_USABLE, None)
+
+
+def enter_bound_root(files: Mapping[str, int]) -> None:
+    """Replace `/` by a read-only tmpfs that holds nothing but the given files and folders.
+
+    Args:
+        files: Path inside to an O_PATH descriptor of what is bound there, read-only. By descriptor, since the
+            process may have given up the rights to walk to it.
+    """
+    _mount(None, b"/", None, _MS_REC | _MS_PRIVATE, None)
+    _mount(b"none", b"/tmp", b"tmpfs", _MS_NOSUID | _MS_NODEV, b"size=64k,mode=755")
+    for path, descriptor in files.items():
+        target = f"/tmp{path}"
+        source = f"/proc/self/fd/{descriptor}".encode()
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            os.makedirs(target, exist_ok=True)
+        else:
+            os.makedirs(os.path.dirname(target), exist_ok=True)
+            os.close(os.open(target, os.O_CREAT | os.O_WRONLY, 0o444))
+        _mount(source, target.encode(), None, _MS_BIND | _MS_REC, None)
+        flags = _MS_BIND | _MS_REMOUNT | _MS_RDONLY | _MS_NOSUID
+        _mount(None, target.encode(), None, flags, None)
+    os.chdir("/tmp")  # noqa: S108 - a mount point of our own namespace
+    check(LIBC.syscall(ctypes.c_long(number("pivot_root")), b".", b"."), "pivot_root")
+    check(LIBC.umount2(b".", ctypes.c_int(_MNT_DETACH)), "umount")
+    os.chdir("/")
+    _mount(None, b"/", None, _MS_REMOUNT | _MS_RDONLY | _MS_NOSUID | _MS_NODEV, None)

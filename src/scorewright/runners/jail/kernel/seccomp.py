@@ -15,16 +15,21 @@ import ctypes
 import errno
 import functools
 import struct
+from typing import NamedTuple
 
 from scorewright.runners.jail.kernel.libc import LIBC, MACHINE, check
-from scorewright.runners.jail.kernel.syscalls import number
+from scorewright.runners.jail.kernel.syscalls import is_known, number
 
 ALLOWED = (
     "read write close mmap munmap mremap brk madvise mprotect futex rt_sigreturn rt_sigaction "
     "rt_sigprocmask setitimer getpid gettid exit exit_group clock_gettime clock_getres gettimeofday "
-    "sched_yield restart_syscall sigaltstack fstat lseek getrusage membarrier rseq"
+    "sched_yield restart_syscall sigaltstack fstat lseek getrusage membarrier rseq getrandom"
 ).split()
-"""What a worker may call."""
+"""What a worker may call.
+
+`getrandom` gives nothing away, and without it the C library ends the process: its own generator, which expat and
+with it `xml` uses, knows no other answer to a refusal. Python's functions draw from the seeded stream instead.
+"""
 
 KILLING = (
     "ptrace process_vm_readv process_vm_writev bpf keyctl add_key mount umount2 pivot_root setns unshare "
@@ -37,8 +42,9 @@ _AUDIT_ARCH = {"x86_64": 0xC000_003E, "aarch64": 0xC000_00B7}
 _X32_FLAG = 0x4000_0000
 _LOAD, _IF_EQUAL, _IF_AT_LEAST, _IF_ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _KILL_PROCESS, _ERRNO, _ALLOW = 0x8000_0000, 0x0005_0000, 0x7FFF_0000
-#: Offsets in struct seccomp_data: number, architecture, low half of the third argument.
-_AT_NUMBER, _AT_ARCH, _AT_THIRD_ARGUMENT = 0, 4, 32
+#: Offsets in struct seccomp_data: number, architecture, low halves of the first and third argument.
+_AT_NUMBER, _AT_ARCH, _AT_FIRST_ARGUMENT, _AT_THIRD_ARGUMENT = 0, 4, 16, 32
+_CLONE_THREAD = 0x1_0000
 _PROT_EXEC = 4
 _SECCOMP_SET_MODE_FILTER = 1
 
@@ -47,8 +53,21 @@ def _op(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:
     return struct.pack("<HBBI", code, if_true, if_false, value)
 
 
+class Profile(NamedTuple):
+    """What a kind of worker may call."""
+
+    allowed: tuple[str, ...]
+    #: What ends the process; anything in neither list gets EPERM.
+    killing: tuple[str, ...]
+    #: Whether it compiles at run time, and so needs executable pages and helper threads of its own.
+    compiles: bool = False
+
+
+PYTHON = Profile(tuple(ALLOWED), tuple(KILLING))
+
+
 @functools.cache
-def assemble() -> bytes:
+def assemble(profile: Profile = PYTHON) -> bytes:
     """Return the filter program for this machine.
 
     Raises:
@@ -64,20 +83,39 @@ def assemble() -> bytes:
     ]
     if MACHINE == "x86_64":
         program += [_op(_IF_AT_LEAST, _X32_FLAG, 0, 1), _op(_RETURN, _KILL_PROCESS)]
-    for name in ("mmap", "mprotect"):  # no executable page, whatever the other arguments say
-        program += [
+    program += _thread_rules() if profile.compiles else _no_executable_page()
+    for name in filter(is_known, profile.allowed):
+        program += [_op(_IF_EQUAL, number(name), 0, 1), _op(_RETURN, _ALLOW)]
+    for name in filter(is_known, profile.killing):
+        program += [_op(_IF_EQUAL, number(name), 0, 1), _op(_RETURN, _KILL_PROCESS)]
+    program.append(_op(_RETURN, _ERRNO | errno.EPERM))
+    return b"".join(program)
+
+
+def _no_executable_page() -> list[bytes]:
+    rules: list[bytes] = []
+    for name in ("mmap", "mprotect"):  # whatever the other arguments say
+        rules += [
             _op(_IF_EQUAL, number(name), 0, 4),
             _op(_LOAD, _AT_THIRD_ARGUMENT),
             _op(_IF_ANY_BIT, _PROT_EXEC, 0, 1),
             _op(_RETURN, _ERRNO | errno.EACCES),
             _op(_RETURN, _ALLOW),
         ]
-    for name in ALLOWED:
-        program += [_op(_IF_EQUAL, number(name), 0, 1), _op(_RETURN, _ALLOW)]
-    for name in KILLING:
-        program += [_op(_IF_EQUAL, number(name), 0, 1), _op(_RETURN, _KILL_PROCESS)]
-    program.append(_op(_RETURN, _ERRNO | errno.EPERM))
-    return b"".join(program)
+    return rules
+
+
+def _thread_rules() -> list[bytes]:
+    """Allow threads and no processes. clone3 hides its flags in memory: libc falls back to clone without it."""
+    return [
+        _op(_IF_EQUAL, number("clone3"), 0, 1),
+        _op(_RETURN, _ERRNO | errno.ENOSYS),
+        _op(_IF_EQUAL, number("clone"), 0, 4),
+        _op(_LOAD, _AT_FIRST_ARGUMENT),
+        _op(_IF_ANY_BIT, _CLONE_THREAD, 0, 1),
+        _op(_RETURN, _ALLOW),
+        _op(_RETURN, _ERRNO | errno.EPERM),
+    ]
 
 
 class _Program(ctypes.Structure):
