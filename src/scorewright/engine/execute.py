@@ -27,8 +27,8 @@ _MAX_GROUP_BYTES = 128 << 10
 _FIRST_GROUP_ITEMS = 16
 #: Groups are sized to take this long, so that slow evaluators are spread and a kill loses little.
 _GROUP_US = 25_000
-#: Groups read ahead of the slowest evaluator.
-_MAX_GROUPS_OPEN = 24
+#: Groups read ahead of the slowest evaluator; their outcomes are what a run holds in memory.
+_MAX_GROUPS_OPEN = 12
 _BATCHES_PER_WORKER = 2
 #: How often the clock of each worker is looked at.
 _TICK_MS = 50

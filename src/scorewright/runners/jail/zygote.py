@@ -2,25 +2,17 @@
 
 Started by `supervisor.py` as `python -s -P -S -c …` with an explicit environment and one SOCK_SEQPACKET
 descriptor. Not with -I or -E: those ignore PYTHONHASHSEED, and set order would differ from run to run.
-
-A request is JSON with two descriptors (the worker's socket and progress page); the answer carries the child's
-pidfd, so that killing it cannot hit a process that took over its number.
 """
 
 from __future__ import annotations
 
-import array
-import contextlib
 import gc
 import mmap
 import os
 import signal
 import site
-import socket
 import sys
-from functools import partial
-from types import FrameType
-from typing import NamedTuple, NoReturn
+from typing import NoReturn
 
 import msgspec
 
@@ -35,6 +27,7 @@ from scorewright.runners.harness.stdlib_image import (
     read_time_zones,
     serve_time_zones,
 )
+from scorewright.runners.jail.fork_server import Fork, become_first_process, keep_only, serve
 from scorewright.runners.jail.kernel import privileges, seccomp
 from scorewright.runners.jail.layers import (
     MANDATORY,
@@ -43,11 +36,9 @@ from scorewright.runners.jail.layers import (
     enter_zygote_layers,
     missing,
 )
-from scorewright.runners.jail.messages import Exited, Forked, Ready, Request
 
 #: Processor time of a worker's life: the last ring, for a worker that lost both host and zygote.
 _CPU_S = 24 * 3600
-_CONTROL_BYTES = 65536
 #: Loaded for our own use; the author's code has the standard library and `scorewright.authoring`.
 #: (time-machine stays: its C part looks it up by name at every call.)
 _FOREIGN = {"msgspec", "typing_extensions", "tzdata"}
@@ -55,12 +46,8 @@ ENGINE = f"{sys.implementation.name} {'.'.join(map(str, sys.version_info[:3]))}"
 #: Above every descriptor that a worker can have: the zygote has none but its four.
 _MAX_FD = 32
 _STDOUT_FD, _STDERR_FD = 1, 2
-#: Where the control socket lies: the lowest number there is, so that a worker's own socket takes its place.
-_CONTROL_FD = 3
 #: The exit status of a worker that lacks a mandatory layer.
 _REFUSED = 71
-#: Added to a signal's number, as shells do it.
-_ENDED_BY_SIGNAL = 128
 
 
 def main(control: int, omitted: str) -> NoReturn:
@@ -70,32 +57,19 @@ def main(control: int, omitted: str) -> NoReturn:
         control: Descriptor of the control socket.
         omitted: Layers to leave out, with commas between (negative control only).
     """
-    _keep_only(control)
+    keep_only(control)
     _load_library()
     own_bytes = _address_space_bytes()  # asked while /proc is still there
     layers = Layers(frozenset(filter(None, omitted.split(","))))
     if enter_zygote_layers(layers):
-        _become_first_process()
+        become_first_process()
     seccomp.assemble()  # once, for all workers
     gc.collect()
     gc.freeze()
-    fork = _serve(layers, own_bytes)
+    fork = serve(layers)
     if fork is not None:
-        _run_worker(fork, layers)
+        _run_worker(fork, layers, own_bytes)
     sys.exit(0)
-
-
-def _keep_only(control: int) -> None:
-    """Close every descriptor but the standard ones and the control socket, which gets its fixed number."""
-    strangers = {int(name) for name in os.listdir("/proc/self/fd")} - {0, 1, 2, control}
-    for descriptor in strangers:
-        with contextlib.suppress(OSError):  # the listing's own is closed already
-            os.close(descriptor)
-    if control == _CONTROL_FD:
-        os.set_inheritable(control, False)
-    else:
-        os.dup2(control, _CONTROL_FD, inheritable=False)
-        os.close(control)
 
 
 def _load_library() -> None:
@@ -119,84 +93,7 @@ def _address_space_bytes() -> int:
         return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
 
 
-def _become_first_process() -> None:
-    """Go on as process 1 of the new namespace: when it ends, the kernel ends all of it."""
-    child = os.fork()
-    if child:
-        os.close(_CONTROL_FD)
-        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        os._exit(code if code >= 0 else _ENDED_BY_SIGNAL - code)
-    privileges.die_with_parent(privileges.OUTER_PARENT)
-
-
-class _Fork(NamedTuple):
-    """What a new worker has from the zygote."""
-
-    descriptors: list[int]
-    memory_bytes: int
-    parent: int
-
-
-def _serve(layers: Layers, own_bytes: int) -> _Fork | None:
-    """Fork a worker per request, until the host closes its end.
-
-    Returns:
-        In the zygote None, at the end; in each worker what it is to become: it shall not go on below a frame
-        that holds the control socket.
-    """
-    control = socket.socket(fileno=_CONTROL_FD)
-    signal.signal(signal.SIGCHLD, partial(_report_exits, control))
-    own_pid = os.getpid()
-    os.close(
-        os.pidfd_open(own_pid)
-    )  # a kernel without pidfds is told of now, not at the first request
-    control.send(msgspec.json.encode(Ready(layers.report)))
-    while True:
-        try:
-            message, ancillary, *_ = control.recvmsg(
-                _CONTROL_BYTES, socket.CMSG_SPACE(64), socket.MSG_CMSG_CLOEXEC
-            )
-        except OSError:
-            return None
-        if not message:
-            return None
-        request = msgspec.json.decode(message, type=Request)
-        descriptors = _descriptors(ancillary)
-        # A worker that ends at once must not be reaped before its pidfd is had.
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
-        pid = os.fork()
-        if pid == 0:
-            control.detach()
-            return _Fork(descriptors, (request.memory_mb << 20) + own_bytes, own_pid)
-        pidfd = os.pidfd_open(pid)
-        for descriptor in descriptors:
-            os.close(descriptor)
-        rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [pidfd]))]
-        control.sendmsg([msgspec.json.encode(Forked(pid))], rights)
-        os.close(pidfd)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
-
-
-def _descriptors(ancillary: list[tuple[int, int, bytes]]) -> list[int]:
-    found = array.array("i")
-    for _, _, data in ancillary:
-        found.frombytes(data[: len(data) - len(data) % found.itemsize])
-    return found.tolist()
-
-
-def _report_exits(control: socket.socket, _number: int, _frame: FrameType | None) -> None:
-    while True:
-        try:
-            pid, status = os.waitpid(-1, os.WNOHANG)
-        except ChildProcessError:
-            return
-        if not pid:
-            return
-        with contextlib.suppress(OSError):  # a host that does not listen needs no answer
-            control.send(msgspec.json.encode(Exited(pid, status)), socket.MSG_DONTWAIT)
-
-
-def _run_worker(fork: _Fork, zygote: Layers) -> NoReturn:
+def _run_worker(fork: Fork, zygote: Layers, own_bytes: int) -> NoReturn:
     """Become a worker: take its layers, and only then read what the author wrote."""
     end = os._exit
     try:
@@ -205,7 +102,8 @@ def _run_worker(fork: _Fork, zygote: Layers) -> NoReturn:
         page = _take_descriptors(fork.descriptors)
         privileges.die_with_parent(fork.parent)
         layers = Layers(zygote.omitted, zygote.report)
-        enter_worker_layers(layers, memory_bytes=fork.memory_bytes, cpu_s=_CPU_S)
+        memory_bytes = (fork.memory_mb << 20) + own_bytes
+        enter_worker_layers(layers, memory_bytes=memory_bytes, cpu_s=_CPU_S)
         hello = protocol.Hello(layers=layers.report, engine=ENGINE)
         if missing(layers.report, MANDATORY - zygote.omitted):
             worker.Wire(protocol.SOCKET_FD).send(protocol.HELLO, msgspec.json.encode(hello))

@@ -1,1 +1,0 @@
-"""The V8 jail for JavaScript and TypeScript: Deno without permissions, inside kernel layers of its own."""
