@@ -7,7 +7,7 @@ turns it into a function: items are never decoded on the host.
 from __future__ import annotations
 
 from collections.abc import Callable
-from operator import itemgetter
+from operator import attrgetter
 from typing import Any, Literal, TypeAlias
 
 import msgspec
@@ -83,16 +83,21 @@ def _bind_columns(
     readers: list[Callable[[JsonObject], Any]],
     decode: Callable[[bytes | memoryview], Any],
 ) -> Binder:
-    """Bind required columns by position in one call into C, half a microsecond cheaper."""
-    keys = [argument.paths[0][0] for argument in plan]
-    take = itemgetter(*keys)
-    is_single = len(keys) == 1
+    """Bind required columns by position, decoding no other column: half a microsecond cheaper."""
+    keys = list(dict.fromkeys(str(argument.paths[0][0]) for argument in plan))
+    names = [f"column_{at}" for at in range(len(keys))]
+    row_type = msgspec.defstruct(
+        "Row", [(name, Any) for name in names], rename=dict(zip(names, keys, strict=True))
+    )
+    decode_columns = msgspec.json.Decoder(row_type).decode
+    take = attrgetter(*[names[keys.index(str(argument.paths[0][0]))] for argument in plan])
+    is_single = len(plan) == 1
 
     def bind(raw: bytes | memoryview) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        row = decode(raw)
         try:
-            found = take(row)
-        except KeyError:
+            found = take(decode_columns(raw))
+        except msgspec.ValidationError:
+            row = decode(raw)
             return tuple([read(row) for read in readers]), {}  # one of them raises, and says which
         return ((found,) if is_single else found), {}
 

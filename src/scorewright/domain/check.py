@@ -8,10 +8,12 @@ import msgspec
 
 from scorewright.domain.convention import Convention, Level
 from scorewright.domain.errors import CallerError, MappingError, ParamError
-from scorewright.domain.evaluator import Evaluator, SourceError, evaluator_from_text, read_text
+from scorewright.domain.evaluator import Evaluator, SourceError, evaluator_from_text
 from scorewright.domain.json_value import JsonObject
 from scorewright.domain.param import ConfigParam
 from scorewright.domain.signature import Diagnostic
+from scorewright.domain.source_file import read_text
+from scorewright.domain.source_language import LANGUAGE_OF_SUFFIX
 from scorewright.domain.variable import Variable
 
 if TYPE_CHECKING:  # pathlib costs 4 ms, and is only named here
@@ -24,7 +26,7 @@ def check_evaluator(
     """Read an evaluator's file and say what is found, errors included.
 
     Args:
-        path: A `.py`, `.yaml` or `.yml` file.
+        path: A source file or a definition.
         convention: How to call it; detected when None.
         level: What one call sees; detected when None.
 
@@ -39,12 +41,12 @@ def check_evaluator(
     try:
         evaluator = evaluator_from_text(path, text, convention=convention, level=level)
     except SourceError as error:
-        return check_document(path, error.diagnostics)
+        return check_document(path, error.diagnostics, language=error.language)
     except CallerError as error:
         said = str(error).removeprefix(f"{path}: ")
         problem = Diagnostic(severity="error", code=_code(error), message=said)
         # What a definition that cannot be read would be written in is not known.
-        language = "python" if path.suffix.lower() == ".py" else None
+        language = LANGUAGE_OF_SUFFIX.get(path.suffix.lower())
         return check_document(path, (problem,), language=language)
     return check_document(path, evaluator)
 

@@ -10,12 +10,12 @@ from scorewright.domain.convention import Convention, Level
 from scorewright.domain.errors import EvaluatorError
 from scorewright.domain.json_value import JsonObject, JsonValue
 from scorewright.domain.param import PARAM_TYPES, ConfigParam
+from scorewright.domain.source_language import LANGUAGES, Language
 from scorewright.domain.suggestion import did_you_mean, name_list, quote
 
 MAX_DISPLAY_NAME_CHARS = 128
 MAX_DESCRIPTION_CHARS = 512
 _TYPES = ("code", "llm_judge", "agent_judge", "builtin")
-_LANGUAGES = ("python", "javascript", "typescript")
 _Choice = TypeVar("_Choice", Convention, Level)
 
 
@@ -34,13 +34,15 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     threshold: JsonValue = None
     #: The source file, relative to the definition's own.
     source: str | None = None
+    #: What the source is written in; else its file's ending says so.
+    language: Language | None = None
     #: Variable to field or constant.
     mapping: dict[str, JsonValue] = {}
     #: `legacy_correct_answer` only: the column that holds the right answer.
     correct_answer_key: str = "correct_answer"
 
 
-_KEYS = (*Definition.__struct_fields__, "type", "language", "prompt")
+_KEYS = (*Definition.__struct_fields__, "type", "prompt")
 
 
 def parse_definition(text: str) -> Definition:
@@ -70,6 +72,7 @@ def parse_definition(text: str) -> Definition:
         score_range=document.get("score_range"),
         threshold=document.get("threshold"),
         source=_text(document, "source"),
+        language=_language(document),
         mapping=_object(document.get("mapping", {}), "mapping"),
         correct_answer_key=_text(document, "correct_answer_key") or "correct_answer",
     )
@@ -87,14 +90,19 @@ def _check_type(document: JsonObject) -> None:
         raise EvaluatorError(
             f"definition: {what} is not supported by this version yet; use type code with a source"
         )
-    language = document.get("language", "python")
-    if language not in _LANGUAGES:
-        near = did_you_mean(str(language), _LANGUAGES)
-        raise EvaluatorError(f"definition: no language {quote(str(language))}{near}; use python")
-    if language != "python":
-        raise EvaluatorError(
-            f"definition: language {language} is not supported by this version yet; use python"
-        )
+
+
+def _language(document: JsonObject) -> Language | None:
+    value = document.get("language")
+    for language in LANGUAGES:
+        if value == language:
+            return language
+    if value is None:
+        return None
+    near = did_you_mean(str(value), LANGUAGES)
+    raise EvaluatorError(
+        f"definition: no language {quote(str(value))}{near}; use {name_list(LANGUAGES)}"
+    )
 
 
 def _text(document: JsonObject, key: str, *, max_chars: int | None = None) -> str | None:

@@ -8,6 +8,7 @@ from scorewright.domain.annotation import read_type
 from scorewright.domain.convention import Convention, Level
 from scorewright.domain.errors import EvaluatorError
 from scorewright.domain.signature import Parameter, Signature
+from scorewright.domain.source_language import LANGUAGE_TITLES
 from scorewright.domain.suggestion import name_list
 
 #: The parameters that are filled from the item by position, whatever the author calls them.
@@ -39,11 +40,22 @@ def detect(signature: Signature, *, declared: Collection[str] = ()) -> Conventio
     names = tuple(p.name for p in parameters if p.kind != "keyword_only")
     if len(names) == len(parameters) and names == ITEM_PARAMETERS[Convention.LEGACY_CORRECT_ANSWER]:
         return Convention.LEGACY_CORRECT_ANSWER
-    if signature.parameters and _takes_trace_object(signature.parameters[0], parameters):
+    first = signature.parameters[:1]
+    if not _is_script(signature) and first and _takes_trace_object(first[0], parameters):
         return Convention.TRACE_OBJECT
-    if len(names) == len(parameters) and names == ITEM_PARAMETERS[Convention.INPUTS_OUTPUTS_TRACE]:
+    wanted = ITEM_PARAMETERS[Convention.INPUTS_OUTPUTS_TRACE]
+    if len(names) == len(parameters) and names == wanted:
+        return Convention.INPUTS_OUTPUTS_TRACE
+    # A config param would stand where one that is left out is passed.
+    may_leave_out = _is_script(signature) and len(names) == len(signature.parameters) > 0
+    if may_leave_out and names == wanted[: len(names)]:
         return Convention.INPUTS_OUTPUTS_TRACE
     return Convention.VARIABLES
+
+
+def _is_script(signature: Signature) -> bool:
+    """Whether trailing parameters may be left out, since a call that passes more is no mistake."""
+    return signature.language != "python"
 
 
 def choose_convention(
@@ -57,20 +69,30 @@ def choose_convention(
     if wanted is None:
         return detect(signature, declared=declared)
     needed = ITEM_PARAMETERS[wanted]
+    _check_language(signature, wanted)
     first, rest = signature.parameters[: len(needed)], signature.parameters[len(needed) :]
-    fits = len(first) == len(needed)
+    fits = len(first) == len(needed) or (_is_script(signature) and len(first) > 0)
     if wanted in _CLOSED:
         fits = fits and all(p.kind != "keyword_only" for p in first)
         fits = fits and all(is_config(p, declared) or not p.required for p in rest)
     if fits:
         return wanted
     rest_rule = " and a default for any further one" if wanted in _CLOSED else ""
+    count = f"1 to {len(needed)}" if _is_script(signature) else str(len(needed))
     raise EvaluatorError(
         f"convention {wanted} calls evaluate({', '.join(needed)}) by position, so it needs "
-        f"{len(needed)} positional parameter{'s'[: len(needed) != 1]}{rest_rule}; "
+        f"{count} positional parameter{'s'[: len(needed) != 1]}{rest_rule}; "
         f"it has {name_list(p.name for p in signature.parameters)}: "
         "change the signature, or choose another convention"
     )
+
+
+def _check_language(signature: Signature, wanted: Convention) -> None:
+    if _is_script(signature) and wanted is Convention.TRACE_OBJECT:
+        raise EvaluatorError(
+            f"convention trace_object is for Python only, and this is {LANGUAGE_TITLES[signature.language]}; "
+            "name the parameters inputs, outputs and trace: the trace arrives as an object"
+        )
 
 
 def choose_level(signature: Signature, convention: Convention, wanted: Level | None) -> Level:

@@ -14,17 +14,17 @@ from scorewright.domain.evaluator_name import check_name, slug
 from scorewright.domain.json_value import JsonValue
 from scorewright.domain.param import ConfigParam
 from scorewright.domain.score_range import settle_range, settle_threshold
-from scorewright.domain.signature import Diagnostic, Signature, parse_python
+from scorewright.domain.signature import Diagnostic, ParsedSource, Signature, parse_python
+from scorewright.domain.source_file import DEFINITION_SUFFIXES, SOURCE_SUFFIXES, one_of, read_text
+from scorewright.domain.source_language import LANGUAGE_OF_SUFFIX, LANGUAGE_TITLES, Language
 from scorewright.domain.suggestion import did_you_mean, name_list, quote
 from scorewright.domain.variable import Roles, Variable, assign_roles
 
 if TYPE_CHECKING:  # pathlib costs 4 ms, and is only named here
     from pathlib import Path
 
-MAX_FILE_BYTES = 1 << 20
-_SOURCE = ".py"
-_DEFINITION = (".yaml", ".yml")
-_NOT_YET = (".js", ".mjs", ".cjs", ".ts", ".mts")
+#: What can be run so far; sources of any language can be read and checked.
+RUNNABLE_LANGUAGES: tuple[Language, ...] = ("python",)
 
 
 class Evaluator(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,7 +49,7 @@ class Evaluator(msgspec.Struct, frozen=True, kw_only=True):
     description: str = ""
     tags: tuple[str, ...] = ()
     type: str = "code"
-    language: str = "python"
+    language: Language = "python"
     version: int = 1
     #: Variable to field or constant, as its definition says; a run may say otherwise.
     mapping: dict[str, JsonValue] = {}
@@ -67,8 +67,11 @@ class Evaluator(msgspec.Struct, frozen=True, kw_only=True):
 class SourceError(EvaluatorError):
     """A source is no evaluator; its text has one line for each error: `path:line:column: message`."""
 
-    def __init__(self, origin: str, diagnostics: tuple[Diagnostic, ...]) -> None:
+    def __init__(
+        self, origin: str, diagnostics: tuple[Diagnostic, ...], *, language: Language = "python"
+    ) -> None:
         self.diagnostics = diagnostics
+        self.language: Language = language
         super().__init__(
             "\n".join(
                 f"{origin}:{d.line}:{d.column}: {d.message}"
@@ -85,13 +88,14 @@ def load_evaluator(
     level: Level | None = None,
     any_import: bool = False,
 ) -> Evaluator:
-    """Read an evaluator from a Python file or a YAML definition, without running it.
+    """Read an evaluator from a source file or a YAML definition, without running it.
 
     Args:
-        path: A `.py`, `.yaml` or `.yml` file.
+        path: A file of Python (`.py`), JavaScript (`.js`, `.mjs`, `.cjs`) or TypeScript (`.ts`, `.mts`), or a
+            definition (`.yaml`, `.yml`).
         convention: How to call it, whatever the definition says; detected when neither says.
         level: What one call sees, likewise.
-        any_import: Accept imports from outside the standard library: the code will run without a sandbox.
+        any_import: Accept imports from outside Python's standard library: the code will run without a sandbox.
 
     Raises:
         EvaluatorError: The caller's: the file cannot be read, or is no evaluator.
@@ -100,34 +104,6 @@ def load_evaluator(
     return evaluator_from_text(
         path, text, convention=convention, level=level, any_import=any_import
     )
-
-
-def read_text(path: Path) -> str:
-    """Return a file's text: UTF-8, without byte order mark.
-
-    Raises:
-        EvaluatorError: The caller's: there is no such file, or it is no text of at most 1 MiB.
-    """
-    if path.suffix.lower() in _NOT_YET:
-        raise EvaluatorError(
-            f"{path}: JavaScript and TypeScript are not supported by this version yet; use Python"
-        )
-    if path.suffix.lower() not in (_SOURCE, *_DEFINITION):
-        raise EvaluatorError(f"{path}: no evaluator file; give one that ends in .py, .yaml or .yml")
-    try:
-        with path.open("rb") as file:
-            raw = file.read(MAX_FILE_BYTES + 1)
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise EvaluatorError(f"{path}: cannot be read ({reason}); check the path") from None
-    if len(raw) > MAX_FILE_BYTES:
-        limit = f"{MAX_FILE_BYTES >> 20} MiB"
-        raise EvaluatorError(f"{path}: larger than {limit}; move data out of it")
-    try:
-        return raw.decode().removeprefix("\ufeff")
-    except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        raise EvaluatorError(f"{path}:{line}: not UTF-8 text; save it as UTF-8") from None
 
 
 def evaluator_from_text(
@@ -151,12 +127,13 @@ def evaluator_from_text(
         EvaluatorError: The author's: it is no evaluator.
     """
     definition, origin, source = Definition(), path, text
-    if path.suffix.lower() in _DEFINITION:
+    if path.suffix.lower() in DEFINITION_SUFFIXES:
         definition = _located(path, text)
         origin = path.parent / (definition.source or "")
         source = read_text(origin)
     definition = msgspec.structs.replace(
         definition,
+        language=LANGUAGE_OF_SUFFIX[origin.suffix.lower()],
         name=definition.name or slug(definition.display_name or path.stem),
         convention=convention or definition.convention,
         level=level or definition.level,
@@ -175,29 +152,34 @@ def _located(path: Path, text: str) -> Definition:
     except (EvaluatorError, ParamError) as error:
         raise type(error)(f"{path}: {error}") from None
     if definition.source is None:
+        raise EvaluatorError(f"{path}: definition: no source; name its file, as in source: x.py")
+    language = LANGUAGE_OF_SUFFIX.get("." + definition.source.lower().rpartition(".")[2])
+    named = f"{path}: definition: source {quote(definition.source)}"
+    if language is None:
+        raise EvaluatorError(f"{named} must end in {one_of(SOURCE_SUFFIXES)}")
+    if definition.language not in (None, language):
         raise EvaluatorError(
-            f"{path}: definition: no source; name the Python file, as in source: x.py"
-        )
-    if not definition.source.lower().endswith((_SOURCE, *_NOT_YET)):
-        raise EvaluatorError(
-            f"{path}: definition: source {quote(definition.source)} must end in .py"
+            f"{named} is {LANGUAGE_TITLES[language]}, not {definition.language}; "
+            "change the language, or leave it out"
         )
     return definition
 
 
-def evaluator_from_source(
+def evaluator_from_source(  # noqa: PLR0913 - what decides about a source, each by name
     source: str,
     *,
     name: str,
+    language: Language = "python",
     convention: Convention | None = None,
     level: Level | None = None,
     any_import: bool = False,
 ) -> Evaluator:
-    """Make an evaluator of Python source, without running it.
+    """Make an evaluator of a source, without running it.
 
     Args:
-        source: Python that defines `evaluate`.
+        source: Code that defines `evaluate`.
         name: Its identifier.
+        language: What it is written in.
         convention: How to call it; detected when None.
         level: What one call sees; detected when None.
         any_import: Accept imports from outside the standard library: the code will run without a sandbox.
@@ -205,18 +187,18 @@ def evaluator_from_source(
     Raises:
         EvaluatorError: The author's: the source is no evaluator, or the name none.
     """
-    definition = Definition(name=name, convention=convention, level=level)
+    definition = Definition(name=name, language=language, convention=convention, level=level)
     return build_evaluator(source, definition, origin=name, any_import=any_import)
 
 
 def build_evaluator(
     source: str, definition: Definition, *, origin: str, any_import: bool = False
 ) -> Evaluator:
-    """Make an evaluator of Python source and what its definition says.
+    """Make an evaluator of a source and what its definition says.
 
     Args:
-        source: Python that defines `evaluate`.
-        definition: What the author decides beside it.
+        source: Code that defines `evaluate`.
+        definition: What the author decides beside it; Python where it names no language.
         origin: Where the source comes from, for messages.
         any_import: Accept imports from outside the standard library: the code will run without a sandbox.
 
@@ -232,7 +214,7 @@ def build_evaluator(
     _check_mapping(definition, roles)
     score_range = settle_range(definition.score_range, convention)
     threshold = settle_threshold(definition.threshold, score_range)
-    return Evaluator(
+    evaluator = Evaluator(
         name=name,
         origin=origin,
         source=source,
@@ -243,14 +225,16 @@ def build_evaluator(
         params=roles.params,
         score_range=score_range,
         threshold=threshold,
-        digest=_digest(source, convention, roles.params, score_range, threshold),
+        digest="",
         display_name=definition.display_name,
         description=definition.description,
         tags=definition.tags,
+        language=signature.language,
         mapping=definition.mapping,
         correct_answer_key=definition.correct_answer_key,
         warnings=diagnostics,
     )
+    return msgspec.structs.replace(evaluator, digest=_digest(evaluator))
 
 
 #: Diagnostics about imports that only the sandbox refuses.
@@ -261,13 +245,11 @@ def _read(
     source: str, definition: Definition, origin: str, *, any_import: bool
 ) -> tuple[Signature, Convention, Level, Roles, tuple[Diagnostic, ...]]:
     """Parse the source and say what its parameters are for; the diagnostics left are warnings."""
-    parsed = parse_python(source)
-    if any_import:
-        others = tuple(d for d in parsed.diagnostics if d.code not in _IMPORT_CODES)
-        parsed = msgspec.structs.replace(parsed, diagnostics=others)
+    language = definition.language or "python"
+    parsed = _parse(source, language, any_import=any_import)
     signature = parsed.signature
     if signature is None or parsed.errors:
-        raise SourceError(origin, parsed.diagnostics)
+        raise SourceError(origin, parsed.diagnostics, language=language)
     declared = {param.key: param for param in definition.params}
     try:
         convention = choose_convention(signature, definition.convention, declared=declared)
@@ -281,11 +263,23 @@ def _read(
             line=signature.line,
             column=signature.column,
         )
-        raise SourceError(origin, (*parsed.diagnostics, misfit)) from None
+        raise SourceError(origin, (*parsed.diagnostics, misfit), language=language) from None
     diagnostics = (*parsed.diagnostics, *roles.diagnostics)
     if any(d.severity == "error" for d in roles.diagnostics):
-        raise SourceError(origin, diagnostics)
+        raise SourceError(origin, diagnostics, language=language)
     return signature, convention, level, roles, diagnostics
+
+
+def _parse(source: str, language: Language, *, any_import: bool) -> ParsedSource:
+    if language != "python":
+        from scorewright.domain.script_parser import parse_script
+
+        return parse_script(source, language=language)
+    parsed = parse_python(source)
+    if any_import:
+        others = tuple(d for d in parsed.diagnostics if d.code not in _IMPORT_CODES)
+        parsed = msgspec.structs.replace(parsed, diagnostics=others)
+    return parsed
 
 
 def _check_mapping(definition: Definition, roles: Roles) -> None:
@@ -298,21 +292,16 @@ def _check_mapping(definition: Definition, roles: Roles) -> None:
             )
 
 
-def _digest(
-    source: str,
-    convention: Convention,
-    params: tuple[ConfigParam, ...],
-    score_range: tuple[float, float] | None,
-    threshold: float | None,
-) -> str:
+def _digest(evaluator: Evaluator) -> str:
     import hashlib
 
+    params = [msgspec.structs.replace(param, description="") for param in evaluator.params]
     decided = {
-        "source": source,
-        "language": "python",
-        "convention": convention,
-        "params": [msgspec.structs.replace(param, description="") for param in params],
-        "score_range": score_range,
-        "threshold": threshold,
+        "source": evaluator.source,
+        "language": evaluator.language,
+        "convention": evaluator.convention,
+        "params": params,
+        "score_range": evaluator.score_range,
+        "threshold": evaluator.threshold,
     }
     return hashlib.sha256(msgspec.json.encode(decided, order="sorted")).hexdigest()

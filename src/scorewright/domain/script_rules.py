@@ -69,6 +69,21 @@ class _Scan:
         self._types_end = self._guard_end = 0
         #: Nodes that are types by their place alone.
         self._types: set[int] = set()
+        self._visits: dict[str, Callable[[tree_sitter.Node], None]] = {
+            "import_statement": self._statement,
+            "export_statement": self._statement,
+            "call_expression": self._call,
+            "meta_property": self._meta,
+            "await_expression": self._await,
+            "for_in_statement": self._for_await,
+            "return_statement": self._return,
+            "try_statement": self._try,
+            "as_expression": self._cast,
+            "satisfies_expression": self._cast,
+            "variable_declarator": self._declaration,
+            "function_declaration": self._declaration,
+            "formal_parameters": self._declaration,
+        }
 
     def findings(self) -> Findings:
         """Return what was found by now."""
@@ -90,13 +105,16 @@ class _Scan:
         kind = node.type
         if kind in _TYPES or node.id in self._types:
             self._types_end = max(self._types_end, node.end_byte)
-        elif kind in _VISITS:
-            _VISITS[kind](self, node)
+        elif kind in self._visits:
+            self._visits[kind](node)
         if kind in FUNCTIONS:
             self._functions.append(_Function(node.end_byte, has_token(node, "async")))
 
     def _statement(self, node: tree_sitter.Node) -> None:
         """Look at `import …`, or at `export … from …`."""
+        if has_token(node, "="):
+            message = "syntax error: export = is not supported; write export default"
+            self._problem(node, "syntax_error", message)
         source = node.child_by_field_name("source")
         for part in parts(node):
             source = source or part.child_by_field_name("source")
@@ -122,13 +140,11 @@ class _Scan:
         self._requests.append(_Request(node, module, guarded, by_require))
 
     def _missing_module(self, request: _Request) -> Diagnostic:
-        what = "a module of a computed name" if request.module is None else quote(request.module)
+        what = f"module {quote(request.module)}" if request.module is not None else "a module"
         message = (
-            f"module {what} is not available: the sandbox has the standard language only, and no "
-            "modules, not even those of Node; do without it, or put its code into this file"
+            f"{what} is not available: there are no modules, not even those of Node; "
+            "use the standard language only, or put the code into this file"
         )
-        if request.module is None:
-            message = message.removeprefix("module ")
         severity = "warning" if request.is_guarded else "error"
         return self._tree.problem(request.node, "missing_module", message, severity=severity)
 
@@ -142,7 +158,9 @@ class _Scan:
             message = "await works inside async functions only; move it into evaluate"
             self._problem(node, "top_level_await", message)
         elif not self._functions[-1].is_async:
-            message = "syntax error: await works inside async functions only; write async before this one"
+            message = (
+                "syntax error: await works inside async functions only; write async before this one"
+            )
             self._problem(node, "syntax_error", message)
 
     def _for_await(self, node: tree_sitter.Node) -> None:
@@ -171,23 +189,6 @@ class _Scan:
         if node.type == "formal_parameters":
             names = [part.child_by_field_name("pattern") or part for part in parts(node)]
         self._own_require |= any(name is not None and name.text == b"require" for name in names)
-
-
-_VISITS: dict[str, Callable[[_Scan, tree_sitter.Node], None]] = {
-    "import_statement": _Scan._statement,
-    "export_statement": _Scan._statement,
-    "call_expression": _Scan._call,
-    "meta_property": _Scan._meta,
-    "await_expression": _Scan._await,
-    "for_in_statement": _Scan._for_await,
-    "return_statement": _Scan._return,
-    "try_statement": _Scan._try,
-    "as_expression": _Scan._cast,
-    "satisfies_expression": _Scan._cast,
-    "variable_declarator": _Scan._declaration,
-    "function_declaration": _Scan._declaration,
-    "formal_parameters": _Scan._declaration,
-}
 
 
 def _is_for_types(statement: tree_sitter.Node) -> bool:

@@ -13,7 +13,7 @@ from scorewright.domain.detection import ITEM_PARAMETERS, is_config
 from scorewright.domain.errors import EvaluatorError, ParamError
 from scorewright.domain.json_value import JsonValue
 from scorewright.domain.param import ConfigParam, ParamType
-from scorewright.domain.signature import Diagnostic, ParamCall, Parameter, Signature
+from scorewright.domain.signature import Diagnostic, Kind, ParamCall, Parameter, Signature
 from scorewright.domain.suggestion import did_you_mean, name_list, quote
 
 #: Names of the required parameter that receives the whole testcase in `trace_object`.
@@ -31,7 +31,12 @@ _TYPES: dict[str, ParamType] = {
     "Tuple": "array",
 }
 _ANY_TYPE = ("Any", "object")
-_KEEPS_DEFAULT = "a parameter before the / that has a default always keeps it; move it behind the /"
+#: By kind, why a parameter can only be left at its default.
+_KEEPS_DEFAULT: dict[Kind, str] = {
+    "positional_only": "a parameter before the / that has a default always keeps it; move it behind the /",
+    "destructured": "a parameter without a name always keeps its default, as no field can be mapped to it; "
+    "name it, and take it apart in the first line of evaluate",
+}
 
 
 class Variable(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,7 +81,8 @@ def assign_roles(
                 _at(parameter, "error", "bad_param", _from_item_text(parameter.name))
             )
         elif index >= item_count and keeps_default(parameter):
-            diagnostics.append(_at(parameter, "warning", "keeps_default", _KEEPS_DEFAULT))
+            message = _KEEPS_DEFAULT[parameter.kind]
+            diagnostics.append(_at(parameter, "warning", "keeps_default", message))
         elif _takes_config(index, parameter, convention, declared):
             try:
                 param, warning = _config_param(parameter, declared.get(parameter.name))
@@ -92,7 +98,7 @@ def assign_roles(
 
 def keeps_default(parameter: Parameter) -> bool:
     """Whether a parameter can only be left at its default, since it can be passed by position alone."""
-    return parameter.kind == "positional_only" and not parameter.required
+    return parameter.kind in _KEEPS_DEFAULT and not parameter.required
 
 
 def is_testcase(index: int, parameter: Parameter, convention: Convention) -> bool:

@@ -22,7 +22,7 @@ from scorewright.runners.session import Session
 
 #: A group is cut at the first of these. Larger ones fall out of the processor's cache.
 _MAX_GROUP_ITEMS = 256
-_MAX_GROUP_BYTES = 128 << 10
+_MAX_GROUP_BYTES = 256 << 10
 #: The size of groups before anything is known about an evaluator's speed.
 _FIRST_GROUP_ITEMS = 16
 #: Groups are sized to take this long, so that slow evaluators are spread and a kill loses little.

@@ -94,9 +94,8 @@ def _run_child(
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the host to act on
         channel.near.close()
         _bound_memory(limits.memory_mb)
-        page = memoryview(channel.page).cast("Q")
         hello = protocol.Hello(layers={}, engine="local")
-        worker.serve(channel.far.fileno(), page, hello, jailed=False, evaluate=evaluate)
+        worker.serve(channel.far.fileno(), channel.memory, hello, jailed=False, evaluate=evaluate)
     finally:  # a fork never returns into its parent's program
         os._exit(worker.HARNESS_BROKE)
 

@@ -54,7 +54,8 @@ class Channel:
         try:
             for end in (self.near, self.far):
                 end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _BUFFER_BYTES)
-            self.page_fd, self.page = _make_page()
+            self.page_fd, memory = _make_page()
+            self.memory = protocol.SharedMemory(memory)
         except OSError:
             self.near.close()
             self.far.close()
@@ -69,17 +70,17 @@ class Channel:
         """Let go of everything: there will be no worker."""
         self.close_far_ends()
         self.near.close()
-        self.page.close()
+        self.memory.close()
 
 
 def _make_page() -> tuple[int, mmap.mmap]:
     """Return a page's descriptor and its mapping."""
     page_fd = os.memfd_create("scorewright-progress", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     try:
-        os.ftruncate(page_fd, protocol.PAGE_BYTES)
+        os.ftruncate(page_fd, protocol.SHARED_BYTES)
         # A page that shrinks would kill whoever reads it.
         fcntl.fcntl(page_fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW)
-        return page_fd, mmap.mmap(page_fd, protocol.PAGE_BYTES)
+        return page_fd, mmap.mmap(page_fd, protocol.SHARED_BYTES)
     except OSError:
         os.close(page_fd)
         raise
@@ -98,8 +99,8 @@ class WorkerProcess:
     def __init__(self, channel: Channel, pidfd: int, exit_status: Callable[[], int | None]) -> None:
         self._socket = channel.near
         self._socket.setblocking(False)
-        self._mmap = channel.page
-        self._page = memoryview(channel.page).cast("Q")
+        #: Where batches can be laid.
+        self.memory = channel.memory
         self._pidfd = pidfd
         self._exit_status = exit_status
         self._incoming = bytearray()
@@ -112,12 +113,12 @@ class WorkerProcess:
     @property
     def item_number(self) -> int:
         """Number of the item begun, counted over the worker's life; as the worker claims."""
-        return self._page[protocol.ITEM_WORD]
+        return self.memory.words[protocol.ITEM_WORD]
 
     @property
     def phase(self) -> int:
         """What the worker claims to be doing."""
-        return self._page[protocol.PHASE_WORD]
+        return self.memory.words[protocol.PHASE_WORD]
 
     @property
     def wants_to_write(self) -> bool:
@@ -212,8 +213,7 @@ class WorkerProcess:
         self.kill()
         status = self._exit_status()
         self._socket.close()
-        self._page.release()
-        self._mmap.close()
+        self.memory.close()
         os.close(self._pidfd)
         return status
 

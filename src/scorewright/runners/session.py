@@ -32,7 +32,7 @@ _MAX_IDLE_LOSSES = 3
 class _Pending:
     """A batch that is not answered yet."""
 
-    __slots__ = ("batch_number", "item_ids", "items", "open", "outcomes")
+    __slots__ = ("batch_number", "item_ids", "items", "open", "outcomes", "slot")
 
     def __init__(self, batch_number: int, item_ids: Sequence[str], items: Sequence[bytes]) -> None:
         self.batch_number = batch_number
@@ -41,6 +41,8 @@ class _Pending:
         self.outcomes: list[ItemOutcome | None] = [None] * len(items)
         #: Positions without an outcome, in order.
         self.open = deque(range(len(items)))
+        #: Where the present worker finds the items; None: in the frame itself.
+        self.slot: int | None = None
 
     def fill(self, outcomes: list[ItemOutcome], start: int) -> int:
         """Take outcomes from `start` on for the open positions; returns how many were taken."""
@@ -91,6 +93,8 @@ class Session:
         self._last_item = -1
         self._moved_at_s = time.monotonic()
         self._worker.send(protocol.LOAD, [self._load])
+        for batch in self._pending:
+            batch.slot = None  # the last worker's slots went with it
         for batch in self._pending:
             self._send(batch)
 
@@ -158,7 +162,20 @@ class Session:
         if len(batch.open) < len(items):  # some were answered by a worker before
             ids = [ids[at] for at in batch.open]
             items = [items[at] for at in batch.open]
-        self._worker.send(protocol.BATCH, protocol.encode_batch(ids, items))
+        batch.slot = self._free_slot(items)
+        if batch.slot is None:
+            self._worker.send(protocol.BATCH, protocol.encode_batch(ids, items))
+            return
+        lengths = self._worker.memory.put(batch.slot, items)
+        shared = protocol.SharedBatch(list(ids), batch.slot, lengths)
+        self._worker.send(protocol.SHARED_BATCH, [msgspec.msgpack.encode(shared)])
+
+    def _free_slot(self, items: Sequence[bytes]) -> int | None:
+        """Return a slot that no batch under way lies in, where the items fit."""
+        if sum(map(len, items)) > protocol.SLOT_BYTES:
+            return None
+        taken = [one.slot for one in self._pending]
+        return next((slot for slot in range(protocol.SLOTS) if slot not in taken), None)
 
     def _take(self, kind: bytes, body: bytes) -> None:
         if kind == protocol.LOADED and not self._is_loaded:

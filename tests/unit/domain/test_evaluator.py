@@ -12,7 +12,6 @@ from scorewright.domain.convention import Convention, Level
 from scorewright.domain.definition import Definition
 from scorewright.domain.errors import CallerError, EvaluatorError, MappingError, ParamError
 from scorewright.domain.evaluator import (
-    MAX_FILE_BYTES,
     Evaluator,
     SourceError,
     build_evaluator,
@@ -20,6 +19,7 @@ from scorewright.domain.evaluator import (
     load_evaluator,
 )
 from scorewright.domain.param import ConfigParam
+from scorewright.domain.source_file import MAX_FILE_BYTES
 
 SOURCE = "def evaluate(output, expected):\n    return {'score': 1, 'explanation': ''}\n"
 LIMITED = "def evaluate(inputs, outputs, trace, limit=5):\n    return 1\n"

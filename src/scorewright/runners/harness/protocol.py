@@ -6,6 +6,7 @@ that comes back: lengths are capped, messages are decoded into typed structs, co
 
 from __future__ import annotations
 
+import mmap
 import struct
 from collections.abc import Sequence
 
@@ -18,7 +19,7 @@ from scorewright.domain.result import Failed
 VERSION = 1
 
 #: Host to harness.
-LOAD, BATCH = b"L", b"B"
+LOAD, BATCH, SHARED_BATCH = b"L", b"B", b"S"
 #: Harness to host.
 HELLO, LOADED, RESULTS, RETIRE = b"H", b"l", b"r", b"x"
 
@@ -34,6 +35,9 @@ MAX_REPLY_BYTES = 2 << 20
 ITEM_WORD, PHASE_WORD = 0, 1
 PHASE_IDLE, PHASE_LOAD, PHASE_AUTHOR, PHASE_ENCODE = 0, 1, 2, 3
 PAGE_BYTES = 4096
+#: Behind the page: places for the items of two batches, which then need not go through the socket.
+SLOTS, SLOT_BYTES = 2, 256 << 10
+SHARED_BYTES = PAGE_BYTES + SLOTS * SLOT_BYTES
 
 #: Descriptors of a worker: its socket, and the progress page until it is mapped.
 SOCKET_FD, PAGE_FD = 3, 4
@@ -84,6 +88,14 @@ class Batch(msgspec.Struct, frozen=True, array_like=True):
     items: list[memoryview]
 
 
+class SharedBatch(msgspec.Struct, frozen=True, array_like=True):
+    """A batch whose items lie in a slot, one after the other."""
+
+    item_ids: list[str]
+    slot: int
+    lengths: list[int]
+
+
 #: MessagePack's heads of an array of two, of a long array, and of long binary data.
 _PAIR, _ARRAY, _BINARY = b"\x92", struct.Struct(">BI"), struct.Struct(">BI")
 _ARRAY_KIND, _BINARY_KIND = 0xDD, 0xC6
@@ -96,3 +108,31 @@ def encode_batch(item_ids: Sequence[str], items: Sequence[bytes]) -> list[bytes]
     for item in items:
         pieces += (_BINARY.pack(_BINARY_KIND, len(item)), item)
     return pieces
+
+
+class SharedMemory:
+    """The shared page and slots, on either side."""
+
+    def __init__(self, memory: mmap.mmap) -> None:
+        self._memory = memory
+        self._view = memoryview(memory)
+        #: The words of the page.
+        self.words = self._view[:PAGE_BYTES].cast("Q")
+
+    def put(self, slot: int, items: Sequence[bytes]) -> list[int]:
+        """Lay items into a slot, which has room for them; returns their lengths."""
+        start = PAGE_BYTES + slot * SLOT_BYTES
+        joined = b"".join(items)
+        self._view[start : start + len(joined)] = joined
+        return [len(item) for item in items]
+
+    def take(self, slot: int, lengths: Sequence[int]) -> list[memoryview]:
+        """Return views of the items in a slot."""
+        end = PAGE_BYTES + slot * SLOT_BYTES
+        return [self._view[(start := end) : (end := start + length)] for length in lengths]
+
+    def close(self) -> None:
+        """Let go of the mapping."""
+        self.words.release()
+        self._view.release()
+        self._memory.close()

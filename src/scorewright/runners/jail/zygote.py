@@ -99,7 +99,7 @@ def _run_worker(fork: Fork, zygote: Layers, own_bytes: int) -> NoReturn:
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
-        page = _take_descriptors(fork.descriptors)
+        memory = _take_descriptors(fork.descriptors)
         privileges.die_with_parent(fork.parent)
         layers = Layers(zygote.omitted, zygote.report)
         memory_bytes = (fork.memory_mb << 20) + own_bytes
@@ -108,18 +108,18 @@ def _run_worker(fork: Fork, zygote: Layers, own_bytes: int) -> NoReturn:
         if missing(layers.report, MANDATORY - zygote.omitted):
             worker.Wire(protocol.SOCKET_FD).send(protocol.HELLO, msgspec.json.encode(hello))
             end(_REFUSED)
-        worker.serve(protocol.SOCKET_FD, page, hello, jailed=True)
+        worker.serve(protocol.SOCKET_FD, memory, hello, jailed=True)
     finally:  # whatever happened, a worker never becomes anything else
         end(worker.HARNESS_BROKE)
 
 
-def _take_descriptors(received: list[int]) -> memoryview:
-    """Keep the standard streams, which lead nowhere, and the worker's socket; return the progress page."""
+def _take_descriptors(received: list[int]) -> protocol.SharedMemory:
+    """Keep the standard streams, which lead nowhere, and the worker's socket; return the shared memory."""
     stream, page_file = received
     os.dup2(_STDOUT_FD, _STDERR_FD)  # the zygote's own goes to the host
     os.dup2(stream, protocol.SOCKET_FD)  # where the control socket was: that is closed by it
     os.dup2(page_file, protocol.PAGE_FD)
-    page = memoryview(mmap.mmap(protocol.PAGE_FD, protocol.PAGE_BYTES)).cast("Q")
+    memory = protocol.SharedMemory(mmap.mmap(protocol.PAGE_FD, protocol.SHARED_BYTES))
     # The mapping stays without them; the module made a copy of the descriptor for itself.
     os.closerange(protocol.PAGE_FD, _MAX_FD)
-    return page
+    return memory
