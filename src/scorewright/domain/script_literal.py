@@ -115,12 +115,12 @@ def _key(key: tree_sitter.Node) -> str:
     match key.type:
         case "string":
             name = _string(key)
-        case "property_identifier":
+        case "property_identifier" if "\\" not in _text(key):
             name = _text(key)
         case "number":
             name = str(_number(_text(key)))
         case _:
             raise ValueError
-    if name == "__proto__" or "\\" in name:  # no key of its own, or an escape in a name
+    if name == "__proto__":  # no key of the object's own
         raise ValueError
     return name

@@ -185,6 +185,8 @@ class _Scan:
         self._types.add(parts(node)[-1].id)
 
     def _declaration(self, node: tree_sitter.Node) -> None:
+        if node.start_byte < self._types_end:
+            return
         names = [node.child_by_field_name("name")]
         if node.type == "formal_parameters":
             names = [part.child_by_field_name("pattern") or part for part in parts(node)]

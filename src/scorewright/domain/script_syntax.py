@@ -13,7 +13,7 @@ from scorewright.domain.suggestion import quote
 
 #: What an error spans is only a guess of the parser's, so that more of them would mislead.
 _MAX_PROBLEMS = 3
-_JSX_TAG = re.compile(r"<[A-Za-z][\w.]*[^<>]*/?>|</[A-Za-z]")
+_JSX_TAG = re.compile(r"</[A-Za-z>]|<[A-Za-z][^<>]*/>")
 _NO_JSX = "JSX is not supported; build the text with strings"
 #: Read by the grammar of JavaScript, but not part of the language.
 _FOREIGN = {
@@ -42,10 +42,9 @@ def _message(tree: ScriptTree, node: tree_sitter.Node) -> str:
         return f"{quote(node.type)} is missing"
     if not node.is_error:
         return _FOREIGN.get(node.type, "") if tree.language == "javascript" else ""
-    text = tree.text(node)
-    if _JSX_TAG.search(text):
+    if _JSX_TAG.search(tree.line(node)):
         return _NO_JSX
-    first_line = text.strip().partition("\n")[0]
+    first_line = tree.text(node).strip().partition("\n")[0]
     return f"{quote(first_line)} is not valid {LANGUAGE_TITLES[tree.language]} here"
 
 

@@ -23,7 +23,8 @@ _LEAST_STACK_BYTES = 1 << 20
 #: Ordinary code takes a tenth of this.
 _CPU_S_PER_BYTE = 3e-6
 _LEAST_CPU_S = 0.5
-_CHUNK_BYTES = 1 << 16
+#: Also what is copied each time a node is asked for its text.
+_CHUNK_BYTES = 1 << 11
 
 #: Nodes that have parameters and a body of their own.
 FUNCTIONS = frozenset(
@@ -49,6 +50,12 @@ class ScriptTree:
     def text(self, node: tree_sitter.Node) -> str:
         """Return a node's source text."""
         return self.raw[node.start_byte : node.end_byte].decode()
+
+    def line(self, node: tree_sitter.Node) -> str:
+        """Return the whole line that a node starts on."""
+        start = node.start_byte - node.start_point.column
+        end = self.raw.find(b"\n", start)
+        return self.raw[start : end if end >= 0 else len(self.raw)].decode()
 
     def place(self, node: tree_sitter.Node) -> tuple[int, int]:
         """Return a node's line and its column in characters, both from 1."""

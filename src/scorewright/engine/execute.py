@@ -71,9 +71,11 @@ class _OpenGroup:
         self.outcomes: list[list[ItemOutcome]] = [[] for _ in range(jobs)]
         #: Per job, position to outcome, of what needs no worker.
         self.known: list[dict[int, ItemOutcome]] = [{} for _ in range(jobs)]
-        for at, item in enumerate(items):
-            if item.known or len(item.data) > MAX_ITEM_BYTES:
-                self._note_known(at, item)
+        special = [
+            at for at, item in enumerate(items) if item.known or len(item.data) > MAX_ITEM_BYTES
+        ]
+        for at in special:
+            self._note_known(at, items[at])
         self.waiting = jobs
 
     def _note_known(self, at: int, item: Item) -> None:

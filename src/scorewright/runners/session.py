@@ -47,6 +47,10 @@ class _Pending:
     def fill(self, outcomes: list[ItemOutcome], start: int) -> int:
         """Take outcomes from `start` on for the open positions; returns how many were taken."""
         count = min(len(self.open), len(outcomes) - start)
+        if count == len(self.items):  # nearly always: all of a batch at once
+            self.outcomes = list(outcomes[start : start + count])
+            self.open.clear()
+            return count
         for outcome in outcomes[start : start + count]:
             self.outcomes[self.open.popleft()] = outcome
         return count

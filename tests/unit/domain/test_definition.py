@@ -60,9 +60,15 @@ def test_every_key_is_read():
         score_range=[0, 100],
         threshold=80,
         source="polite_reply.py",
+        language="python",
         mapping={"answer": "trace.output", "tolerance": 0.5, "expected": None},
         correct_answer_key="ground_truth",
     )
+
+
+@pytest.mark.parametrize("language", ["python", "javascript", "typescript"])
+def test_a_definition_may_name_its_language(language: str):
+    assert parse_definition(f"language: {language}").language == language
 
 
 def test_a_key_without_a_value_counts_as_absent():
@@ -79,8 +85,8 @@ def test_a_key_without_a_value_counts_as_absent():
         ("type: llm_judge", "type llm_judge is not supported by this version yet"),
         ("type: agent_judge", "type agent_judge is not supported by this version yet"),
         ("prompt: Is it good?", "a prompt is not supported by this version yet"),
-        ("language: javascript", "language javascript is not supported by this version yet"),
         ("language: pyton", 'no language "pyton" (did you mean "python"?)'),
+        ("language: [python]", "no language"),
         ("convention: variable", 'no convention "variable" (did you mean "variables"?)'),
         ("level: traces", 'no level "traces" (did you mean "trace"?)'),
         ("convention: [variables]", "no convention"),

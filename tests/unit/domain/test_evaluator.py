@@ -218,24 +218,17 @@ def test_the_caller_goes_before_the_definition(tmp_path: Path):
     )
 
 
-@pytest.mark.parametrize("name", ["rule.js", "rule.mjs", "rule.ts"])
-def test_other_languages_are_refused_by_name(tmp_path: Path, name: str):
-    with pytest.raises(EvaluatorError, match="not supported by this version yet"):
-        load_evaluator(tmp_path / name)
-
-
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("rule.txt", SOURCE, "ends in .py, .yaml or .yml"),
-        ("rule", SOURCE, "ends in .py, .yaml or .yml"),
+        ("rule.txt", SOURCE, "ends in .py, .js, .mjs, .cjs, .ts, .mts, .yaml or .yml"),
+        ("rule", SOURCE, "no evaluator file"),
         ("rule.py", b"def evaluate(x):\n    '\xff'\n", ":2: not UTF-8 text"),
         ("rule.py", b"\x89PNG\r\n", ":1: not UTF-8 text"),
         ("rule.py", b"#" * (MAX_FILE_BYTES + 1), "larger than 1 MiB"),
         ("rule.yaml", "name: rule", "no source"),
-        ("rule.yaml", "source: rule.txt", "must end in .py"),
+        ("rule.yaml", "source: rule.txt", "must end in .py, .js, .mjs, .cjs, .ts or .mts"),
         ("rule.yaml", "source: other.yaml", "must end in .py"),
-        ("rule.yaml", "source: rule.ts", "not supported by this version yet"),
         ("rule.yaml", "source: missing.py", "missing.py: cannot be read"),
         ("rule.yaml", "nane: x", "rule.yaml: definition: unknown key"),
     ],
