@@ -1,4 +1,4 @@
-"""Is the output the reference answer, character for character?
+"""Is the output the reference answer, character for character? Without a reference nothing is judged.
 
 `inputs` is the whole row, so ground truth is read from it by column name.
 """
@@ -7,5 +7,8 @@ from typing import Any
 
 
 def evaluate(inputs: dict[str, Any], outputs: Any, trace: dict[str, Any]) -> dict:
-    equal = outputs == inputs.get("expected")
+    reference = inputs.get("expected")
+    if reference is None:
+        return {"skip": "the row has no reference"}
+    equal = outputs == reference
     return {"score": float(equal), "success": equal}

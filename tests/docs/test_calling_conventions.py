@@ -37,9 +37,10 @@ def test_every_code_of_a_diagnostic_is_listed():
         *re.findall(r'code="(\w+)"', "".join(sources)),
         *re.findall(r'_at\(parameter, "\w+", "(\w+)"', "".join(sources)),
         *re.findall(r'return "(\w+_\w+)", ', "".join(sources)),
+        *re.findall(r'problem\(\s*[^,]+, "(\w+)"', "".join(sources)),
     }
 
-    assert len(codes) > 12
+    assert len(codes) > 18
     assert [code for code in sorted(codes) if f"`{code}`" not in PAGE] == []
 
 

@@ -130,6 +130,33 @@ def test_what_new_writes_checks_and_runs(cli: CommandLine, convention: str):
     assert run.summary["mean_score"] == (1 if convention == "trace_object" else 0.5)
 
 
+@pytest.mark.parametrize("convention", [one for one in CONVENTIONS if one != "trace_object"])
+def test_what_new_writes_skips_what_has_no_reference(cli: CommandLine, convention: str):
+    rows = [{"output": None, "expected": None, "correct_answer": None}]
+    cli.write_rows("rows.jsonl", [*rows, {"output": "a", "expected": "a", "correct_answer": "a"}])
+    cli("new", "fresh-one", "--convention", convention)
+
+    run = cli(
+        *("run", "fresh-one.py", "--convention", convention),
+        *("--data", "rows.jsonl", "--format", "json"),
+    )
+
+    assert (run.summary["scored"], run.summary["skipped"], run.summary["failed"]) == (1, 1, 0)
+    assert run.summary["mean_score"] == 1
+
+
+def test_new_tells_a_program_what_it_wrote(cli: CommandLine):
+    run = cli("new", "fresh-one", "--convention", "legacy_score", "--format", "json")
+
+    assert run.code == 0
+    assert run.document == {
+        "path": "fresh-one.py",
+        "convention": "legacy_score",
+        "language": "python",
+    }
+    assert (cli.folder / "fresh-one.py").exists()
+
+
 def test_new_never_writes_over_a_file(cli: CommandLine):
     cli.write("mine.py", "precious\n")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from command_line import CommandLine
@@ -12,7 +14,8 @@ def evaluate(inputs, outputs, trace):
     number = inputs["number"]
     if number == 20:
         raise ValueError("twenty")
-    return {"score": number % 2, "deep": {"size": number}, "even": number % 2 == 0, "word": "a"}
+    return {"score": number % 2, "deep": {"size": number}, "even": number % 2 == 0, "word": "a",
+            "mixed": number if number % 2 else "none", "list": [number], "null": None}
 """
 
 
@@ -33,8 +36,12 @@ def workshop(cli: CommandLine) -> CommandLine:
         (["gated.pass_rate=0.5"], []),
         (["gated.pass_rate=1"], ["gated.pass_rate 0.5263 (n = 19 of 20), needs ≥ 1"]),
         (["gated=0.5", "gated.pass_rate=1", "gated.even=1"], ["pass_rate", "gated.even"]),
-        (["gated.word=0"], ["gated.word ≥ 0: nothing was measured"]),
-        (["gated.absent=0"], ["gated.absent ≥ 0: nothing was measured (19 scored"]),
+        (["gated.word=0"], ["gated.word ≥ 0: its type is string; a threshold needs numbers"]),
+        (["gated.list=0"], ["gated.list ≥ 0: its type is json; a threshold needs numbers"]),
+        (["gated.mixed=0"], ["gated.mixed ≥ 0: its type is mixed (10 numbers, 9 texts); a thr"]),
+        (["gated.null=0"], ["gated.null ≥ 0: it was null in all 19 items that have it"]),
+        (["gated.evn=0"], ['gated.evn ≥ 0: no metric "evn"; there is "even", "deep.size", "word"']),
+        (["gated.passrate=0"], ['no metric "passrate"; there is "pass_rate", "deep.size", "even"']),
     ],
     ids=lambda value: " ".join(value) if value and "=" in value[0] else "",
 )
@@ -50,7 +57,8 @@ def test_a_threshold_is_held_against_what_was_measured(
     assert run.code == (1 if missed else 0)
     assert len(said) == len(missed)
     assert [part for part, line in zip(missed, said, strict=True) if part not in line] == []
-    assert ("thresholds met" in run.stderr) is not bool(missed)
+    met = re.findall("^(.*) met$", run.stderr, re.MULTILINE)
+    assert met == ([] if missed else [f"{len(gates)} of {len(gates)} threshold"])
 
 
 @pytest.mark.parametrize(
@@ -65,6 +73,35 @@ def test_a_threshold_is_missed_when_too_many_items_failed(
 
     assert run.code == code
     assert ("1 of 20 items failed" in run.stderr) is (code == 1)
+
+
+@pytest.mark.parametrize(
+    ("allowed", "missed"),
+    [
+        ([], "but 1 of 11 items failed and 9 scored out of range, more than 5% (--max-failed)"),
+        (["--max-failed", "0.9"], "1 of 11 items failed and 9 scored out of range, more than 90%"),
+        (["--max-failed", "0.91"], None),
+    ],
+)
+def test_scores_out_of_range_use_up_the_tolerated_share_with_the_failed(
+    cli: CommandLine, allowed: list[str], missed: str | None
+):
+    cli.write_rows("rows.jsonl", [{"outputs": n} for n in [1, None, *range(2, 11)]])
+    cli.write("judge.py", "def evaluate(inputs, outputs, trace):\n    return outputs + 0\n")
+
+    run = cli("run", "judge.py", "--data", "rows.jsonl", "--fail-under", "judge=0.5", *allowed)
+
+    assert run.code == (1 if missed else 0)
+    assert (missed or "1 of 1 threshold met") in run.stderr
+
+
+def test_a_threshold_that_is_nearly_met_is_not_shown_as_met(cli: CommandLine):
+    cli.write_rows("rows.jsonl", [{"outputs": 0.79999}])
+    cli.write("judge.py", "def evaluate(inputs, outputs, trace):\n    return outputs\n")
+
+    run = cli("run", "judge.py", "--data", "rows.jsonl", "--fail-under", "judge=0.8")
+
+    assert run.stderr == "missed: judge mean score 0.79999 (n = 1 of 1), needs ≥ 0.8\n"
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import polars as pl
 import pytest
 
 from command_line import CommandLine, read_json
 from mixed_evaluators import ROWS, THREE, write_workshop
+from scorewright.storage.results_file import ResultsFile
+from scorewright.storage.results_file import read_results as stored
 
 
 @pytest.fixture
@@ -93,8 +96,10 @@ def test_a_line_of_results_has_the_documented_keys_and_types(workshop: CommandLi
     for result in results:
         assert set(
             "item_id evaluator version status score normalised_score passed metrics explanation "
-            "reason failure output duration_ms".split()
-        ) <= set(result)
+            "reason failure output duration_ms out_of_range digest basis environment runner".split()
+        ) == set(result)
+        assert re.fullmatch("[0-9a-f]{16}", result["basis"])
+        assert re.fullmatch("[0-9a-f]{16}", result["environment"])
         assert isinstance(result["duration_ms"], float)
     assert scored["status"] == "scored"
     assert (scored["score"], scored["normalised_score"], scored["passed"]) == (0.1, 0.1, False)
@@ -171,3 +176,97 @@ def timeless_lines(path: Path) -> list[bytes]:
 def timeless_cells(path: Path) -> list[dict[str, str]]:
     with path.open(encoding="utf-8", newline="") as file:
         return [{**row, "duration_ms": ""} for row in csv.DictReader(file)]
+
+
+# ── What two digests tell apart ──────────────────────────────────────────────────────────────────
+
+
+def test_equal_rows_have_equal_bases_and_no_others_do(workshop: CommandLine):
+    workshop.write_rows("twice.jsonl", [*ROWS[:20], *ROWS[:20]])
+
+    workshop("run", *THREE, "--data", "twice.jsonl", "--out", "r.jsonl")
+
+    bases = [r["basis"] for r in workshop.results("r.jsonl")]
+    assert bases[:60] == bases[60:]
+    assert len(set(bases)) == 60
+
+
+def test_runner_and_limits_decide_about_the_environment(workshop: CommandLine):
+    def environment(*options: str) -> str:
+        run = workshop(
+            *("run", "length.py", "--data", "few.jsonl", "--out", "r.jsonl"),
+            *("--format", "json", *options),
+        )
+        (evaluator,) = run.document["evaluators"]
+        found = {r["environment"] for r in workshop.results("r.jsonl")}
+        assert found == {evaluator["environment"]}
+        return found.pop()
+
+    first = environment()
+
+    assert environment("--workers", "1") == first
+    others = environment("--memory-mb", "300"), environment("--timeout-s", "9")
+    assert len({first, *others, environment("--runner", "local")}) == 4
+
+
+def test_the_report_says_how_scores_are_read_and_what_was_noticed(workshop: CommandLine):
+    workshop.write("judge.py", THREE["length.py"] * 2)
+    workshop.write("judge.yaml", "source: judge.py\nscore_range: [0, 9]\nthreshold: 3\n")
+    workshop.write("rows.csv", "output,number\nabc\n")
+
+    run = workshop("run", "judge.yaml", "--data", "rows.csv", "--format", "json")
+
+    (evaluator,) = run.document["evaluators"]
+    assert (evaluator["score_range"], evaluator["threshold"]) == ([0, 9], 3)
+    (notice,) = run.document["notices"]
+    assert (notice["line"], "fewer cells" in notice["message"]) == (2, True)
+    (warning,) = run.document["warnings"]
+    assert (warning["evaluator"], set(warning)) == ("judge", {"evaluator", "line", "message"})
+
+
+# ── Errors halfway ───────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def earlier(workshop: CommandLine) -> Path:
+    """Results of twenty rows by two evaluators."""
+    workshop("run", "length.py", "profile.py", "--data", "few.jsonl", "--out", "r.jsonl")
+    return workshop.folder / "r.jsonl"
+
+
+def test_an_error_while_going_on_loses_neither_new_results_nor_old_ones(earlier: Path):
+    earlier.chmod(0o640)
+    old = list(stored(earlier))
+    new = [msgspec.structs.replace(record, explanation="new") for record in old[:6]]
+    file = ResultsFile(earlier, resume=True)
+    file.write(new[:4])
+    file.write(new[4:])
+
+    file.abandon()
+
+    assert list(stored(earlier)) == [*new, *old[6:]]
+    assert earlier.stat().st_mode & 0o777 == 0o640
+    assert [path.name for path in earlier.parent.glob("r.*")] == ["r.jsonl"]
+
+
+def test_a_file_that_has_the_name_of_an_unfinished_one_is_left_alone(earlier: Path):
+    other = earlier.with_name("r.part.jsonl")
+    other.write_text("mine")
+    file = ResultsFile(earlier, resume=True)
+    file.write(list(stored(earlier)))
+
+    file.close()
+
+    assert other.read_text() == "mine"
+
+
+def test_a_run_that_ends_early_leaves_no_empty_parquet_file(earlier: Path):
+    target = earlier.with_suffix(".parquet")
+    file = ResultsFile(target)
+
+    file.write(list(stored(earlier)))
+    was_there = target.exists()
+    file.close()
+
+    assert not was_there
+    assert pl.read_parquet(target).height == 40

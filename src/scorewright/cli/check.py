@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from scorewright.cli.figures import counted
 from scorewright.cli.speech import visible
 from scorewright.domain.check import check_evaluator
 from scorewright.domain.convention import Convention
@@ -39,7 +40,7 @@ def _errors(document: JsonObject) -> int:
 
 def _print(document: JsonObject) -> None:
     errors = _errors(document)
-    verdict = f"{errors} error{'s' * (errors != 1)}" if errors else "ok"
+    verdict = counted(errors, "error") if errors else "ok"
     print(f"{document['path']}: {document['convention'] or 'no convention'}, {verdict}")
     for heading in ("variables", "params"):
         rows = document[heading]

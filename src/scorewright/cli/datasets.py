@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from scorewright.cli.figures import counted
 from scorewright.cli.speech import visible
 from scorewright.sources.dataset import Dataset, inspect, open_dataset
 
@@ -31,7 +32,8 @@ def _print(dataset: Dataset) -> None:
 
     console = open_console()
     console.print(
-        f"{dataset.path}: {dataset.rows:,} rows, {len(dataset.columns)} columns, {dataset.format}",
+        f"{dataset.path}: {counted(dataset.rows, 'row')}, "
+        f"{counted(len(dataset.columns), 'column')}, {dataset.format}",
         markup=False,
     )
     first = dataset.sample(1)

@@ -1,19 +1,20 @@
 """`--fail-under`: a threshold over a run, for CI.
 
 A gate is missed when the number is below it, when nothing was scored, and when more than a tolerated share of
-the items failed: a mean over the rows that survived proves nothing about those that did not.
+the items failed or scored out of range: a mean over the rows that survived proves nothing about the others.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
+from scorewright.cli.figures import counted, figure, parts_of_mixed, percent
 from scorewright.domain.errors import UsageError
-from scorewright.domain.json_value import JsonObject, JsonValue
-from scorewright.domain.suggestion import did_you_mean
+from scorewright.domain.suggestion import did_you_mean, name_list, nearest_name, quote
 from scorewright.services.evaluation import Report
 
 _PASS_RATE = "pass_rate"  # noqa: S105 - no secret
@@ -35,33 +36,43 @@ class Gate(msgspec.Struct, frozen=True):
     def miss(self, report: Report, max_failed: float) -> str | None:
         """Return why this gate is missed; None when it is met."""
         position = [task.evaluator.name for task in report.tasks].index(self.evaluator)
-        summary = report.summaries[position].document()
+        summary: dict[str, Any] = report.summaries[position].document()
         value, count = self._value(summary)
         if value is None:
-            return f"{self.title} ≥ {self.least:g}: nothing was measured ({_counts(summary)})"
-        shown = f"{self.title} {value:.4g} (n = {count:,} of {report.items:,})"
+            return f"{self.title} ≥ {self.least:g}: {self._why_unmeasured(summary)}"
+        shown = (
+            f"{self.title} {figure(value, self.least, digits=4)} "
+            f"(n = {count:,} of {report.items:,})"
+        )
         if value < self.least:
-            return f"{shown}, needs ≥ {self.least:g}"
-        failed = _integer(summary["failed"])
-        judged = report.items - _integer(summary["skipped"])
-        if judged and failed / judged > max_failed:
-            return (
-                f"{shown} is high enough, but {failed:,} of {judged:,} items failed, more than "
-                f"{max_failed:.0%} (--max-failed)"
-            )
-        return None
+            return f"{shown}, needs ≥ {figure(self.least, value, digits=6)}"
+        lost = _lost(summary, report.items - summary["skipped"], max_failed)
+        return lost and f"{shown} is high enough, but {lost}"
 
-    def _value(self, summary: JsonObject) -> tuple[float | None, int]:
+    def _value(self, summary: dict[str, Any]) -> tuple[float | None, int]:
         if self.metric is None:
-            return _number(summary["mean_score"]), _integer(summary["mean_n"])
+            return summary["mean_score"], summary["mean_n"]
         if self.metric == _PASS_RATE:
-            return _number(summary["pass_rate"]), _integer(summary["pass_rate_n"])
-        metrics = summary["metrics"]
-        entry = metrics.get(self.metric) if isinstance(metrics, dict) else None
-        if not isinstance(entry, dict):
-            return None, 0
-        value = entry.get("mean", entry.get("share_true"))
-        return _number(value), _integer(entry.get("count"))
+            return summary["pass_rate"], summary["pass_rate_n"]
+        metric = summary["metrics"].get(self.metric, {"count": 0})
+        return metric.get("mean", metric.get("share_true")), metric["count"]
+
+    def _why_unmeasured(self, summary: dict[str, Any]) -> str:
+        counts = (
+            f"{summary['scored']:,} scored, {summary['skipped']:,} skipped, "
+            f"{summary['failed']:,} failed, {summary['out_of_range']:,} out of range"
+        )
+        nothing = f"nothing was measured ({counts})"
+        if self.metric is None or self.metric == _PASS_RATE:
+            return nothing
+        metric = summary["metrics"].get(self.metric)
+        if metric is None:
+            known = [*summary["metrics"], *[_PASS_RATE] * bool(summary["pass_rate_n"])]
+            return _unknown_metric(self.metric, known) if known else nothing
+        if not metric["count"]:
+            return f"it was null in all {metric['nulls']:,} items that have it"
+        made_of = f" ({parts_of_mixed(metric)})" if metric["type"] == "mixed" else ""
+        return f"its type is {metric['type']}{made_of}; a threshold needs numbers or booleans alone"
 
 
 def parse_gate(text: str, names: Sequence[str]) -> Gate:
@@ -86,13 +97,17 @@ def parse_gate(text: str, names: Sequence[str]) -> Gate:
     return Gate(name, metric or None, least)
 
 
-def _counts(summary: JsonObject) -> str:
-    return f"{summary['scored']} scored, {summary['skipped']} skipped, {summary['failed']} failed"
+def _lost(summary: dict[str, Any], judged: int, tolerated: float) -> str | None:
+    failed, out_of_range = summary["failed"], summary["out_of_range"]
+    if not judged or (failed + out_of_range) / judged <= tolerated:
+        return None
+    return (
+        f"{failed:,} of {counted(judged, 'item')} failed and {out_of_range:,} scored out of range, "
+        f"more than {percent(tolerated)} (--max-failed)"
+    )
 
 
-def _number(value: JsonValue) -> float | None:
-    return float(value) if isinstance(value, (int, float)) else None
-
-
-def _integer(value: JsonValue) -> int:
-    return value if isinstance(value, int) else 0
+def _unknown_metric(name: str, known: list[str]) -> str:
+    near = nearest_name(name, known)
+    known.sort(key=lambda one: one != near)
+    return f"no metric {quote(name)}; there is {name_list(known)}"

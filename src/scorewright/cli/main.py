@@ -14,18 +14,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
-from scorewright.domain.errors import CallerError, OurError
+from scorewright.domain.convention import Convention
+from scorewright.domain.errors import CallerError, OurError, UsageError
 
 EXIT_CALLER = 2
 EXIT_OURS = 3
 RUNNERS = ("auto", "jail", "local")
-CONVENTIONS = (
-    "variables",
-    "inputs_outputs_trace",
-    "trace_object",
-    "legacy_score",
-    "legacy_correct_answer",
-)
+CONVENTIONS = tuple(one.value for one in Convention)
 
 if TYPE_CHECKING:
     _Commands: TypeAlias = "argparse._SubParsersAction[_Parser]"  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - argparse has no other name for it
@@ -167,12 +162,10 @@ def _add_run(commands: _Commands) -> None:
 
 
 def _add_run_limits(parser: argparse.ArgumentParser) -> None:
-    default = os.environ.get(_RUNNER_VARIABLE) or "auto"
     parser.add_argument(
         "--runner",
         choices=RUNNERS,
-        default=default,
-        help=f"where the code runs; local is no sandbox (default: {default}; {_RUNNER_VARIABLE} sets it)",
+        help=f"where the code runs; local is no sandbox (default: auto; {_RUNNER_VARIABLE} may say jail)",
     )
     parser.add_argument(
         "--workers", type=_at_least(1), metavar="N", help="processes (default: one per core)"
@@ -245,6 +238,7 @@ def _add_new(commands: _Commands) -> None:
     parser.add_argument(
         "--convention", choices=CONVENTIONS, default="variables", help="how evaluate is called"
     )
+    _add_format(parser)
 
 
 def _add_datasets(commands: _Commands) -> None:
@@ -284,8 +278,9 @@ def _add_runner(commands: _Commands) -> None:
 def _call_run(options: argparse.Namespace) -> int:
     from scorewright.runners.jail.launch import launch_zygote
 
+    runner = options.runner or _runner_from_environment()
     # The sandbox boots while we import the rest and read the data: each takes a tenth of a second.
-    zygote = launch_zygote() if options.runner in ("auto", "jail") else None
+    zygote = launch_zygote() if runner in ("auto", "jail") else None
 
     from scorewright.cli.run import RunOptions, run_command
 
@@ -296,7 +291,7 @@ def _call_run(options: argparse.Namespace) -> int:
             mapping=options.mapping,
             params=options.params,
             convention=options.convention,
-            runner=options.runner,
+            runner=runner,
             workers=options.workers,
             timeout_s=options.timeout_s,
             memory_mb=options.memory_mb,
@@ -311,6 +306,16 @@ def _call_run(options: argparse.Namespace) -> int:
     )
 
 
+def _runner_from_environment() -> str:
+    name = os.environ.get(_RUNNER_VARIABLE) or "auto"
+    if name not in RUNNERS or name == "local":
+        raise UsageError(
+            f"{_RUNNER_VARIABLE}={name}: it may be auto or jail; running without a sandbox has to be asked "
+            "for each time, with --runner local"
+        )
+    return name
+
+
 def _call_check(options: argparse.Namespace) -> int:
     from scorewright.cli.check import check_command
 
@@ -322,7 +327,7 @@ def _call_check(options: argparse.Namespace) -> int:
 def _call_new(options: argparse.Namespace) -> int:
     from scorewright.cli.new import new_command
 
-    new_command(options.name, convention=options.convention)
+    new_command(options.name, convention=options.convention, as_json=options.format == "json")
     return 0
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from rich.console import RenderableType
+from rich.console import Console, RenderableType
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
 from scorewright.cli.console import open_console
+from scorewright.cli.figures import counted, figure, parts_of_mixed, percent, span
 from scorewright.cli.speech import visible
 from scorewright.services.evaluation import Report
 
@@ -18,6 +22,10 @@ _MAX_FAILURES = 8
 _MAX_SLOWEST = 3
 _MAX_METRICS = 20
 _MAX_MESSAGE = 300
+_DISTRIBUTION = "distribution"
+#: How a record says that nothing contained the code that made it.
+_UNSAFE = ": no sandbox"
+_ANY_WIDTH = 10_000
 
 
 def print_report(report: Report, *, out: Path | None) -> None:
@@ -27,7 +35,7 @@ def print_report(report: Report, *, out: Path | None) -> None:
     summaries: list[dict[str, Any]] = document["summary"]  # type: ignore[assignment]
     console.print(_heading(report))
     console.print()
-    console.print(_summary_table(summaries, report.items))
+    console.print(_summary(report, summaries, console))
     for part in (_metrics(summaries), _failures(summaries), _slowest(summaries)):
         if part is not None:
             console.print()
@@ -35,13 +43,13 @@ def print_report(report: Report, *, out: Path | None) -> None:
     if out is not None:
         console.print()
         count = report.items * len(report.tasks)
-        console.print(Text(f"{count:,} results in {out}"))
+        console.print(Text(f"{counted(count, 'result')} in {out}"))
 
 
 def _heading(report: Report) -> Text:
-    rows = f"{report.items:,} rows"
+    rows = counted(report.total, "row")
     if not report.is_complete:
-        rows = f"{report.items:,} of {report.total:,} rows"
+        rows = f"{report.items:,} of {rows}"
     heading = Text(f"{rows} in {report.duration_s:.2f} s, ")
     runner = next((one for one in report.runners if one is not None), None)
     if any(one is not None and one.tier == "local" for one in report.runners):
@@ -52,58 +60,111 @@ def _heading(report: Report) -> Text:
         heading.append(f"sandbox: {runner.tier}, {len(runner.layers)} layers on")
         if runner.missing:
             heading.append(f"; off: {', '.join(runner.missing)}", style="yellow")
+        clock = datetime.fromtimestamp(report.clock_s, UTC)
+        heading.append(f", clock {clock:%Y-%m-%dT%H:%M:%SZ}")
+    return heading.append(_kept(report))
+
+
+def _kept(report: Report) -> Text:
+    text = Text()
     if report.kept:
-        heading.append(f"\n{report.kept:,} results kept from the earlier run")
-        if report.kept_of_other_version:
-            text = f", {report.kept_of_other_version:,} of them made by another version of the evaluator"
-            heading.append(text, style="yellow")
-    return heading
+        text.append(f"\n{counted(report.kept, 'result')} kept from the earlier run")
+    if report.kept_of_other_version:
+        other = f", {report.kept_of_other_version:,} made by another version of the evaluator"
+        text.append(other, style="yellow")
+    unsafe = sorted(name for name in report.kept_runners if name.endswith(_UNSAFE))
+    if unsafe:
+        text.append(f", some of them WITHOUT SANDBOX ({', '.join(unsafe)})", style="bold red")
+    return text
 
 
-def _summary_table(summaries: list[dict[str, Any]], items: int) -> Table:
+def _summary(report: Report, summaries: list[dict[str, Any]], console: Console) -> RenderableType:
+    """Lay the numbers out so that none is cut: a table where it fits, else a block an evaluator."""
+    thresholds = {
+        s["evaluator"]: task.evaluator.threshold if s["mean_n"] else None
+        for s, task in zip(summaries, report.tasks, strict=True)
+    }
+    rows = [_figures(s, report.items, thresholds[s["evaluator"]]) for s in summaries]
+    for left_out in ((), (_DISTRIBUTION,)):
+        table = _summary_table(rows, left_out)
+        needed = Measurement.get(console, console.options.update(max_width=_ANY_WIDTH), table)
+        if needed.maximum <= console.width:
+            return table
+    return Text("\n\n").join(map(_block, rows))
+
+
+def _figures(summary: dict[str, Any], items: int, threshold: float | None) -> dict[str, Text]:
+    failed, skipped = summary["failed"], summary["skipped"]
+    return {
+        "evaluator": Text(summary["evaluator"]),
+        "mean (95 %)": _mean(summary),
+        "n": _count(summary, items),
+        "passed": _pass_rate(summary, threshold),
+        "failed": Text(f"{failed:,}", style="red" if failed else "dim"),
+        "skipped": Text(f"{skipped:,}", style="" if skipped else "dim"),
+        _DISTRIBUTION: _distribution(summary),
+    }
+
+
+def _summary_table(rows: list[dict[str, Text]], left_out: Collection[str]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("evaluator", overflow="fold")
-    for heading in ("mean ± 95 %", "n", "passed", "failed", "skipped"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("distribution", no_wrap=True)
-    for summary in summaries:
-        failed = summary["failed"]
-        table.add_row(
-            Text(summary["evaluator"]),
-            _mean(summary),
-            _count(summary, items),
-            _pass_rate(summary),
-            Text(f"{failed:,}", style="red" if failed else "dim"),
-            Text(f"{summary['skipped']:,}", style="" if summary["skipped"] else "dim"),
-            _distribution(summary),
-        )
+    shown = [heading for heading in rows[0] if heading not in left_out]
+    for heading in shown:
+        is_number = heading not in ("evaluator", _DISTRIBUTION)
+        table.add_column(heading, justify="right" if is_number else "left", no_wrap=True)
+    for row in rows:
+        table.add_row(*[row[heading] for heading in shown])
     return table
 
 
+def _block(row: dict[str, Text]) -> Text:
+    name, *labelled = row.items()
+    block = Text().append(name[1].plain, style="bold")
+    for label, figures in labelled:
+        if figures:
+            block.append(f"\n  {label:12}  ")
+            block.append(Text(", ").join(figures.split("\n")))
+    return block
+
+
 def _mean(summary: dict[str, Any]) -> Text:
-    mean, interval = summary["mean_score"], summary["mean_interval"]
+    mean, interval, ends = summary["mean_score"], summary["mean_interval"], summary["score_range"]
     if mean is None:
         return Text("no score", style="dim")
-    if interval is None:
-        return Text(f"{mean:.3g}")
-    half = max(interval[1] - mean, mean - interval[0])
-    return Text(f"{mean:.3g} ± {half:.2g}")
+    bounds = (*(ends or ()), summary["min_score"], summary["max_score"])
+    text = Text(figure(mean, *bounds))
+    if interval is not None:
+        text.append(_spread(mean, interval, ends or ()))
+    if ends is not None and ends != [0, 1]:
+        text.append(f"\nof {span(*[f'{end:g}' for end in ends])}")
+        text.append(f"; normalised {figure(summary['mean_normalised'], 0, 1)}")
+    return text
+
+
+def _spread(mean: float, interval: list[float], ends: Sequence[float]) -> str:
+    # Where the range cuts an interval, its halves differ and one number cannot stand for both.
+    if any(bound in ends for bound in interval):
+        low, high = [figure(bound, mean, *ends) for bound in interval]
+        return f" ({span(low, high)})"
+    return f" ± {figure(interval[1] - mean, digits=2)}"
 
 
 def _count(summary: dict[str, Any], items: int) -> Text:
-    count = summary["mean_n"] if summary["mean_score"] is not None else summary["scored"]
-    text = Text(f"{count:,} of {items:,}")
+    if summary["mean_score"] is None and not summary["out_of_range"]:
+        return Text("–", style="dim")
+    text = Text(f"{summary['mean_n']:,} of {items:,}")
     if summary["out_of_range"]:
         text.append(f"\n{summary['out_of_range']:,} out of range", style="yellow")
     return text
 
 
-def _pass_rate(summary: dict[str, Any]) -> Text:
+def _pass_rate(summary: dict[str, Any], threshold: float | None) -> Text:
     rate, interval = summary["pass_rate"], summary["pass_rate_interval"]
     if rate is None:
         return Text("no verdict", style="dim")
-    low, high = interval
-    return Text(f"{rate:.0%} ({low:.0%}–{high:.0%}), n = {summary['pass_rate_n']:,}")
+    beside = "" if threshold is None else f"≥ {threshold:g}: "
+    low, high = map(percent, interval)
+    return Text(f"{beside}{percent(rate)} ({span(low, high)}), n = {summary['pass_rate_n']:,}")
 
 
 def _distribution(summary: dict[str, Any]) -> Text:
@@ -118,8 +179,10 @@ def _distribution(summary: dict[str, Any]) -> Text:
 
 def _metrics(summaries: list[dict[str, Any]]) -> RenderableType | None:
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("metric", "type", "value", "n"):
-        table.add_column(heading, justify="right" if heading == "n" else "left")
+    table.add_column("metric", overflow="fold")
+    table.add_column("type", no_wrap=True)
+    table.add_column("value", overflow="fold")
+    table.add_column("n", justify="right", no_wrap=True)
     for summary in summaries:
         shown = list(summary["metrics"].items())[:_MAX_METRICS]
         for name, metric in shown:
@@ -134,13 +197,17 @@ def _metrics(summaries: list[dict[str, Any]]) -> RenderableType | None:
 def _metric_value(metric: dict[str, Any]) -> Text:
     match metric["type"]:
         case "number":
-            return Text(f"mean {metric['mean']:.4g}, {metric['min']:g} to {metric['max']:g}")
+            low, high = metric["min"], metric["max"]
+            mean = figure(metric["mean"], low, high, digits=4)
+            return Text(f"mean {mean}, {figure(low, digits=6)} to {figure(high, digits=6)}")
         case "boolean":
-            return Text(f"{metric['share_true']:.0%} true")
+            return Text(f"{percent(metric['share_true'])} true")
         case "string":
             values = list(metric["values"].items())
             most = visible(", ".join(f"{value} × {count:,}" for value, count in values[:3]))
             return Text(most, overflow="ellipsis", no_wrap=True)
+        case "mixed":
+            return Text(parts_of_mixed(metric))
         case _:
             return Text("")
 

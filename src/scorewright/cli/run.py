@@ -13,6 +13,7 @@ from types import FrameType
 
 import msgspec
 
+from scorewright.cli.figures import counted
 from scorewright.cli.gate import Gate, parse_gate
 from scorewright.cli.progress import Progress, open_progress
 from scorewright.cli.speech import say
@@ -81,8 +82,7 @@ def _run(options: RunOptions, runner: Runner) -> int:
     gates = [parse_gate(text, names) for text in options.fail_under]
     tasks = _tasks(options, evaluators)
     dataset = open_dataset(options.data)
-    if not options.as_json:
-        _show_notices(dataset)
+    _show_notices(dataset, evaluators)
     out = _results_file(options)
     settings = Settings(
         limits=Limits(timeout_s=options.timeout_s, memory_mb=options.memory_mb),
@@ -154,17 +154,20 @@ def _print(report: Report, options: RunOptions, gates: list[Gate], missed: list[
     for text in missed:
         say(f"missed: {text}")
     if gates and not missed and not options.as_json:
-        say(f"{len(gates)} of {len(gates)} thresholds met")
+        say(f"{len(gates):,} of {counted(len(gates), 'threshold')} met")
 
 
-def _show_notices(dataset: Dataset) -> None:
+def _show_notices(dataset: Dataset, evaluators: list[Evaluator]) -> None:
     for notice in dataset.notices:
         where = "" if notice.line is None else f", line {notice.line}"
         say(f"note: {dataset.path}{where}: {notice.message}")
+    for evaluator in evaluators:
+        for warning in evaluator.warnings:
+            say(f"note: {evaluator.origin}, line {warning.line}: {warning.message}")
 
 
 def _how_to_resume(report: Report, options: RunOptions) -> str:
-    done = f"stopped after {report.items:,} of {report.total:,} rows"
+    done = f"stopped after {report.items:,} of {counted(report.total, 'row')}"
     if options.out is None or options.out.suffix.lower() != ".jsonl":
         return f"{done}; with --out RESULTS.jsonl a later --resume can go on from there"
     return (

@@ -173,7 +173,8 @@ class Summary:
 
     def _mean_interval(self, mean: float) -> JsonValue:
         error = self._scores.standard_error()
-        bounds = None if error is None else mean_interval(mean, error, self._scores.count)
+        # Equal scores say nothing of how far others may lie: an interval without width would claim certainty.
+        bounds = mean_interval(mean, error, self._scores.count) if error else None
         if bounds is None or self._range is None:
             return _as_list(bounds)
         # No score counted lies outside, so neither can their mean.

@@ -57,7 +57,7 @@ def compile_binder(plan: Plan) -> Binder:
     decode = msgspec.json.Decoder().decode
     positional = [_reader(a) for a in plan if not a.keyword]
     named = [(a.name, _reader(a), a.required) for a in plan if a.keyword]
-    if positional and not named and all(_is_column(a) for a in plan):
+    if positional and not named and all(map(_is_plain_column, plan)):
         return _bind_columns(plan, positional, decode)
 
     def bind(raw: bytes | memoryview) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -72,10 +72,18 @@ def compile_binder(plan: Plan) -> Binder:
     return bind
 
 
-def _is_column(argument: Argument) -> bool:
-    """Whether the argument is one required top-level field: by far the most common plan."""
-    paths = argument.paths
-    return argument.how == "field" and argument.required and len(paths) == 1 and len(paths[0]) == 1
+def _is_plain_column(argument: Argument) -> bool:
+    """Whether the argument is one required top-level field: by far the most common plan.
+
+    A name that JSON would have to escape is no field name that msgspec takes.
+    """
+    if argument.how != "field" or not argument.required or len(argument.paths) != 1:
+        return False
+    path = argument.paths[0]
+    name = path[0]
+    return (
+        len(path) == 1 and isinstance(name, str) and name.isprintable() and not {*'"\\'} & {*name}
+    )
 
 
 def _bind_columns(
@@ -155,7 +163,9 @@ def _field_reader(argument: Argument) -> Callable[[JsonObject], Any]:
                 return value
         if required:
             fields = " or ".join(_show(path) for path in paths)
-            raise FieldAbsentError(f'field {fields} (variable "{name}") is not in this item')
+            reasons = [reason for path in paths if (reason := _why_absent(row, path))]
+            what = f'field {fields} (variable "{name}") is not in this item'
+            raise FieldAbsentError("; ".join([what, *reasons]))
         return _MISSING
 
     return read
@@ -174,6 +184,14 @@ def resolve(row: JsonValue, path: Path) -> Any:
         else:
             return _MISSING
     return value
+
+
+def _why_absent(row: JsonObject, path: Path) -> str:
+    """Say where a path meets a text: the data may hold JSON as text where its author thinks of an object."""
+    for length in range(1, len(path)):
+        if isinstance(resolve(row, path[:length]), str):
+            return f'"{_show(path[:length])}" is text here, not an object or a list'
+    return ""
 
 
 def _show(path: Path) -> str:

@@ -58,11 +58,6 @@ class Evaluator(msgspec.Struct, frozen=True, kw_only=True):
     #: What its author should know; none of it is an error.
     warnings: tuple[Diagnostic, ...] = ()
 
-    @property
-    def title(self) -> str:
-        """The name to show."""
-        return self.display_name or self.name
-
 
 class SourceError(EvaluatorError):
     """A source is no evaluator; its text has one line for each error: `path:line:column: message`."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping
 from typing import Final
@@ -12,32 +13,30 @@ from scorewright.domain.json_value import JsonValue
 
 RANGE_BINS: Final = 10
 MAX_OBSERVED_BINS: Final = 16
+_MIN_EXPONENT: Final = sys.float_info.min_exp - sys.float_info.mant_dig
 
 
 class RangeHistogram:
-    """Counts in equal bins over a declared range; the last one includes its upper edge."""
+    """Counts in equal bins over a declared range; a bin includes its lower edge, the last one both."""
 
-    __slots__ = ("_counts", "_high", "_low")
+    __slots__ = ("_counts", "_edges")
 
     def __init__(self, low: float, high: float) -> None:
-        self._low, self._high = low, high
+        self._edges = [_between(low, high, step) for step in range(RANGE_BINS + 1)]
         self._counts = [0] * RANGE_BINS
 
     def add(self, counted: Mapping[float, int]) -> None:
         """Add scores inside the range, each with how often it came."""
-        # Halved, as the width of a range may be beyond the largest float.
-        width = self._high / 2 - self._low / 2
         for score, times in counted.items():
-            position = (score / 2 - self._low / 2) / width
-            self._counts[min(int(position * RANGE_BINS), RANGE_BINS - 1)] += times
+            # Sought among the edges that are shown: computed apart, the two could disagree.
+            number = bisect_right(self._edges, score) - 1
+            self._counts[min(number, RANGE_BINS - 1)] += times
 
     def document(self) -> JsonValue:
         """Give the edges and the counts between them; None when nothing was added."""
         if not any(self._counts):
             return None
-        shares = [step / RANGE_BINS for step in range(RANGE_BINS + 1)]
-        edges = [self._low * (1 - share) + self._high * share for share in shares]
-        return {"edges": [*edges], "counts": [*self._counts]}
+        return {"edges": [*self._edges], "counts": [*self._counts]}
 
 
 class ObservedHistogram:
@@ -86,6 +85,14 @@ class ObservedHistogram:
         return {"edges": [*edges], "counts": [self._counts[n] for n in range(first, last + 1)]}
 
 
+def _between(low: float, high: float, step: int) -> float:
+    """Give an edge as the float nearest to it: edges never fall, and the width may exceed all floats."""
+    low_top, low_bottom = low.as_integer_ratio()
+    high_top, high_bottom = high.as_integer_ratio()
+    top = low_top * high_bottom * (RANGE_BINS - step) + high_top * low_bottom * step
+    return top / (low_bottom * high_bottom * RANGE_BINS)
+
+
 def _bin(score: float, exponent: int) -> int:
     scaled = math.ldexp(score, -exponent)
     # What is below zero stays there, however much wider the bins are.
@@ -110,7 +117,8 @@ def _exponent_over(low: float, high: float) -> int:
     else:
         exponent = math.frexp(spread)[1]
     # The spread is at least half of 2 ** exponent: with narrower bins there would be too many.
-    exponent -= 4
+    # Below the smallest float there are no edges to tell bins apart.
+    exponent = max(exponent - 4, _MIN_EXPONENT)
     while _bin(high, exponent) - _bin(low, exponent) >= MAX_OBSERVED_BINS:
         exponent += 1
     return exponent

@@ -93,7 +93,7 @@ def _argument(run: _Run, index: int, parameter: Parameter) -> Argument | None:
         return None
     if any(param.key == parameter.name for param in run.evaluator.params):
         return _param_argument(run, parameter, argument)
-    if parameter.name in run.mapping:
+    if parameter.name in run.mapping and not _is_own_column(run, index, parameter.name):
         return _mapped_argument(run, argument)
     if is_testcase(index, parameter, convention):
         return replace(argument, how="testcase")
@@ -110,6 +110,13 @@ def _param_argument(run: _Run, parameter: Parameter, argument: Argument) -> Argu
     if value == parameter.default:
         return None
     return replace(argument, how="constant", value=value)
+
+
+def _is_own_column(run: _Run, index: int, name: str) -> bool:
+    """Whether `inputs` or `trace` is mapped to the column it would be read from anyway: read it the same way."""
+    roles = ITEM_PARAMETERS[run.evaluator.convention]
+    role = roles[index] if index < len(roles) else None
+    return role in ("inputs", "trace") and run.mapping[name] == role
 
 
 def _mapped_argument(run: _Run, argument: Argument) -> Argument:
@@ -249,11 +256,20 @@ def share_assignments(
             what = "variable" if assignment.option == "--map" else "config param"
             raise _error(assignment.option)(
                 f"{assignment.option}: no evaluator has a {what} {quote(assignment.name)}"
-                f"{did_you_mean(assignment.name, known)}; there are: {name_list(dict.fromkeys(known))}"
+                f"{_other_option(assignment, evaluators)}{did_you_mean(assignment.name, known)}; "
+                f"there are: {name_list(dict.fromkeys(known))}"
             )
         for evaluator in owners:
             _put(general[evaluator.name], assignment)
     return {name: {**general[name], **special[name]} for name in general}
+
+
+def _other_option(assignment: Assignment, evaluators: Sequence[Evaluator]) -> str:
+    """Say so where the name is a config param that was mapped, or a variable that was set."""
+    other = "--param" if assignment.option == "--map" else "--map"
+    if any(assignment.name in _names(e, other) for e in evaluators):
+        return f" (set it with {other} {assignment.name}=…)"
+    return ""
 
 
 def _put(place: dict[str, JsonValue], assignment: Assignment) -> None:

@@ -45,6 +45,10 @@ class ResultRecord(msgspec.Struct, frozen=True):
     out_of_range: bool
     #: Of the evaluator: all that its author decides.
     digest: str
+    #: Of what else the result rests on: the item, the mapping and params, and how the score is read.
+    basis: str
+    #: Of what the machine decides: runner, engine, limits. Null where no worker was needed for the evaluator.
+    environment: str | None
     #: What stood between the code and the machine.
     runner: str
 
@@ -66,8 +70,10 @@ class RecordMaker:
         self._digest = digest
         self._range = score_range
         self._runner = runner
+        #: Of the records made from now on; known when there is a worker.
+        self.environment: str | None = None
 
-    def make(self, item_id: str, item: ItemOutcome) -> ResultRecord:
+    def make(self, item_id: str, item: ItemOutcome, basis: str) -> ResultRecord:
         """Return the record of one outcome."""
         outcome = item.outcome
         status, score, passed, out_of_range = "scored", None, None, False
@@ -105,6 +111,8 @@ class RecordMaker:
             item.duration_us / 1000,
             out_of_range,
             self._digest,
+            basis,
+            self.environment,
             self._runner,
         )
 

@@ -19,6 +19,8 @@ from scorewright.domain.suggestion import name_list, nearest_name, quote
 
 _IMPORTS = frozenset("import_statement export_statement".split())
 _ACCESSORS = ("get", "set")
+#: Names that a hint is looked for among.
+_MAX_COMPARED = 500
 _TITLES = {WHOLE: "module.exports", "default": "the default export"}
 
 
@@ -32,14 +34,11 @@ class Found(NamedTuple):
 def find_evaluate(tree: ScriptTree) -> Found:
     """Find the function that a script offers when it has run."""
     names = Names(tree)
-    offers = [
-        [export for export in names.exports if export.name == WHOLE],
-        names.exported("evaluate"),
-        names.exported("default"),
-        [binding for binding in names.bindings if binding.name == "evaluate"],
-    ]
-    latest = [offer[-1] for offer in offers if offer]
-    for binding in latest:
+    wholes = [export for export in names.exports if export.name == WHOLE]
+    own = [binding for binding in names.bindings if binding.name == "evaluate"]
+    exported = [names.exported("evaluate"), names.exported("default")]
+    offers = [*wholes[-1:], *(export for export in exported if export is not None), *own[-1:]]
+    for binding in offers:
         value = names.resolve(binding.value)
         if value.type in CLASSES:
             message = "evaluate is a class; define a function of that name"
@@ -47,7 +46,7 @@ def find_evaluate(tree: ScriptTree) -> Found:
             return Found(None, [problem])
         if _is_function(value):
             return Found(value, [*_defined_twice(tree, names, value), *_generator(tree, value)])
-    for binding in latest:
+    for binding in offers:
         value = names.resolve(binding.value)
         # An object that holds no evaluate, or a name that is not there, offers nothing.
         if value.type not in ("object", "identifier", "shorthand_property_identifier"):
@@ -85,6 +84,7 @@ def _not_a_function(tree: ScriptTree, binding: Binding, value: tree_sitter.Node)
 
 def _no_evaluate(tree: ScriptTree, names: Names) -> Diagnostic:
     named = [b for b in (*names.bindings, *names.exports) if b.name not in _TITLES]
+    named = named[:_MAX_COMPARED]
     functions = [b for b in named if _is_function(names.resolve(b.value))]
     methods = [b for b in named if b.value.type in CLASSES and _has_evaluate(b.value)]
     found = list(dict.fromkeys(b.name for b in functions))

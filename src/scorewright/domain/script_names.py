@@ -19,7 +19,7 @@ _VARIABLES = frozenset("lexical_declaration variable_declaration".split())
 _CLOSED = FUNCTIONS | CLASSES | {"ambient_declaration", "internal_module", "module"}
 _NAMES = frozenset("identifier shorthand_property_identifier".split())
 _BOUND = frozenset("identifier shorthand_property_identifier_pattern".split())
-_MAX_ALIASES = 100
+_MAX_ALIASES = 20
 
 
 class Binding(NamedTuple):
@@ -54,15 +54,16 @@ class Names:
                 break
         return node
 
-    def exported(self, name: str) -> list[Binding]:
-        """Return what is exported under a name, also as a property of `module.exports`."""
-        found: list[Binding] = []
-        for export in self.exports:
+    def exported(self, name: str) -> Binding | None:
+        """Return what is exported under a name at last, also as a property of `module.exports`."""
+        for export in reversed(self.exports):
             if export.name == name:
-                found.append(export)
-            elif export.name == WHOLE:
-                found.extend(_properties(self.resolve(export.value), name))
-        return found
+                return export
+            if export.name == WHOLE:
+                value = self.resolve(export.value)
+                if value.type == "object":  # what was exported before is gone with the old object
+                    return _property(value, name)
+        return None
 
     def _read(self, node: tree_sitter.Node) -> None:
         match node.type:
@@ -80,9 +81,7 @@ class Names:
                 pass
 
     def _read_assignment(self, node: tree_sitter.Node) -> None:
-        left, right = _field(node, "left"), _field(node, "right")
-        if left is None or right is None:
-            return
+        left, right = parts(node)
         if left.type == "identifier":
             self.bindings.append(Binding(text_of(left), right, node))
         elif (name := _export_target(left)) is not None:
@@ -143,18 +142,14 @@ def _bound_names(pattern: tree_sitter.Node) -> list[str]:
 
 def _export_target(left: tree_sitter.Node) -> str | None:
     """Return the name that an assignment to `left` exports, or None."""
-    path: list[str] = []
-    while left.type in ("member_expression", "subscript_expression"):
-        step = _field(left, "property") or _field(left, "index")
-        inner = _field(left, "object")
-        if inner is None:
-            return None
-        path.insert(0, text_of(step))
-        left = inner
-    match [text_of(left), *path]:
-        case ["module", "exports"]:
+    steps: list[str] = []
+    while left.type in ("member_expression", "subscript_expression") and len(steps) < 3:
+        steps.append(text_of(parts(left)[-1]))
+        left = parts(left)[0]
+    match [*steps, text_of(left)] if left.type == "identifier" else []:
+        case ["exports", "module"]:
             return WHOLE
-        case ["module", "exports", name] | ["exports", name]:
+        case [name, "exports", "module"] | [name, "exports"]:
             return name
         case _:
             return None
@@ -192,15 +187,15 @@ def _specifiers(clause: tree_sitter.Node, statement: tree_sitter.Node) -> Iterat
             yield Binding(text_of(alias), statement if is_foreign else name, specifier)
 
 
-def _properties(value: tree_sitter.Node, name: str) -> Iterator[Binding]:
-    """Yield the property of that name where the value is an object literal."""
-    for member in parts(value) if value.type == "object" else ():
-        given: tree_sitter.Node | None = None
-        if member.type == "shorthand_property_identifier" and text_of(member) == name:
-            given = member
-        elif member.type == "pair" and text_of(_field(member, "key")) == name:
-            given = _field(member, "value")
-        elif member.type == "method_definition" and text_of(_field(member, "name")) == name:
-            given = member
-        if given is not None:
-            yield Binding(name, given, member)
+def _property(value: tree_sitter.Node, name: str) -> Binding | None:
+    """Return the property of that name of an object literal."""
+    for member in reversed(parts(value)):
+        if member.type == "shorthand_property_identifier":
+            key, given = member, member
+        elif member.type == "method_definition":
+            key, given = _field(member, "name"), member
+        else:
+            key, given = _field(member, "key"), _field(member, "value")
+        if given is not None and text_of(key) == name:
+            return Binding(name, given, member)
+    return None

@@ -122,10 +122,7 @@ class _Scan:
             self._request(node, source, by_require=False)
 
     def _call(self, node: tree_sitter.Node) -> None:
-        called = node.child_by_field_name("function")
-        arguments = node.child_by_field_name("arguments")
-        if called is None or arguments is None:
-            return
+        called, arguments = parts(node)[0], parts(node)[-1]
         by_require = called.type == "identifier" and called.text == b"require"
         if by_require or (called.type == "import" and node.start_byte >= self._types_end):
             named = parts(arguments)

@@ -28,10 +28,10 @@ def syntax_problems(tree: ScriptTree) -> list[Diagnostic]:
     problems: dict[int, Diagnostic] = {}
     if tree.language == "javascript" or tree.root.has_error:
         for node in walk(tree.root):
-            message = _message(tree, node)
+            row = node.start_point.row
+            message = _message(tree, node) if row not in problems else ""
             if message:
-                problem = tree.problem(node, "syntax_error", f"syntax error: {message}")
-                problems.setdefault(problem.line, problem)
+                problems[row] = tree.problem(node, "syntax_error", f"syntax error: {message}")
             if len(problems) == _MAX_PROBLEMS:
                 break
     return _as_typescript(tree, list(problems.values()))

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from typing import cast
 
 import tree_sitter
 
@@ -36,6 +37,8 @@ _TRANSPARENT = frozenset(
     "parenthesized_expression as_expression satisfies_expression non_null_expression "
     "type_assertion".split()
 )
+#: A hostile text has thousands around each of thousands of values.
+_MAX_WRAPPERS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,9 +146,7 @@ def walk(root: tree_sitter.Node, *, prune: Collection[str] = ()) -> Iterator[tre
     """
     cursor = root.walk()
     while True:
-        node = cursor.node
-        if node is None:
-            return
+        node = cast("tree_sitter.Node", cursor.node)
         yield node
         if node.type not in prune and cursor.goto_first_child():
             continue
@@ -155,12 +156,11 @@ def walk(root: tree_sitter.Node, *, prune: Collection[str] = ()) -> Iterator[tre
 
 
 def unwrap(node: tree_sitter.Node) -> tree_sitter.Node:
-    """Return the value inside parentheses and type assertions."""
-    while node.type in _TRANSPARENT:
-        inner = parts(node)
-        if not inner:
-            return node
-        node = inner[-1] if node.type == "type_assertion" else inner[0]
+    """Return the value inside parentheses and type assertions, within bounds."""
+    for _ in range(_MAX_WRAPPERS):
+        if node.type not in _TRANSPARENT:
+            break
+        node = parts(node)[-1 if node.type == "type_assertion" else 0]
     return node
 
 

@@ -11,7 +11,6 @@ import select
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
 
 import msgspec
 
@@ -22,13 +21,13 @@ from scorewright.runners.session import Session
 
 #: A group is cut at the first of these. Larger ones fall out of the processor's cache.
 _MAX_GROUP_ITEMS = 256
-_MAX_GROUP_BYTES = 256 << 10
+_MAX_GROUP_BYTES = 224 << 10
 #: The size of groups before anything is known about an evaluator's speed.
 _FIRST_GROUP_ITEMS = 16
 #: Groups are sized to take this long, so that slow evaluators are spread and a kill loses little.
 _GROUP_US = 25_000
 #: Groups read ahead of the slowest evaluator; their outcomes are what a run holds in memory.
-_MAX_GROUPS_OPEN = 12
+_GROUPS_AHEAD = 8
 _BATCHES_PER_WORKER = 2
 #: How often the clock of each worker is looked at.
 _TICK_MS = 50
@@ -86,6 +85,8 @@ class _OpenGroup:
                 known[at] = outcome
             elif too_large:
                 known[at] = _too_large(len(item.data))
+        if too_large:
+            self.items[at] = Item(item.item_id, b"")  # it goes nowhere: do not hold on to it
 
     def sendable(self, job: int) -> tuple[list[str], list[bytes]]:
         """The ids and bytes of the items that a worker must judge."""
@@ -112,18 +113,17 @@ class _Execution:
     def __init__(
         self, items: Iterator[Item], jobs: Sequence[Job], limits: Limits, workers: int
     ) -> None:
-        each = max(1, workers // len(jobs))
-        self.sessions = [
-            [Session(job.runner, job.load, limits) for _ in range(each)] for job in jobs
-        ]
+        self._jobs = jobs
+        self._limits = limits
+        self._max_sessions = max(workers, len(jobs))
+        #: Per job; one to begin with, more where a job has work left over.
+        self.sessions = [[Session(job.runner, job.load, limits)] for job in jobs]
         self._items = items
         self._groups: deque[_OpenGroup] = deque()
         #: Number of the oldest open group, and of the next one each evaluator takes.
         self._oldest = 0
         self._next = [0] * len(jobs)
         self._read = 0
-        #: Items read, but too many for the last group.
-        self._ahead: list[Item] = []
         self._group_items = _FIRST_GROUP_ITEMS
         self._is_exhausted = False
 
@@ -138,6 +138,23 @@ class _Execution:
                 for session in sessions:
                     if session.batches_in_flight < _BATCHES_PER_WORKER:
                         self._submit(job, session, may_read=may_read)
+        self._add_session(may_read=may_read)
+
+    def _add_session(self, *, may_read: bool) -> None:
+        """Give one more worker to the job that is furthest behind, while there may be more."""
+        if sum(map(len, self.sessions)) >= self._max_sessions:
+            return
+        job = self._next.index(min(self._next))
+        sessions = self.sessions[job]
+        if all(one.batches_in_flight >= _BATCHES_PER_WORKER for one in sessions) and (
+            self._has_group(self._next[job]) or (may_read and self._read_group())
+        ):
+            session = Session(self._jobs[job].runner, self._jobs[job].load, self._limits)
+            sessions.append(session)
+            self._submit(job, session, may_read=may_read)
+
+    def _has_group(self, number: int) -> bool:
+        return number < self._oldest + len(self._groups)
 
     def stop_reading(self) -> None:
         self._is_exhausted = True
@@ -156,7 +173,7 @@ class _Execution:
 
     def _submit(self, job: int, session: Session, *, may_read: bool) -> None:
         number = self._next[job]
-        if number >= self._oldest + len(self._groups) and not (may_read and self._read_group()):
+        if not self._has_group(number) and not (may_read and self._read_group()):
             return
         self._next[job] += 1
         group = self._groups[number - self._oldest]
@@ -167,20 +184,19 @@ class _Execution:
             group.answer(job, [])
 
     def _read_group(self) -> bool:
-        if self._is_exhausted or len(self._groups) >= _MAX_GROUPS_OPEN:
+        most = _GROUPS_AHEAD + _BATCHES_PER_WORKER * self._max_sessions
+        if self._is_exhausted or len(self._groups) >= most:
             return False
-        items = self._ahead
-        items += islice(self._items, max(self._group_items - len(items), 0))
+        items: list[Item] = []
+        size = 0
+        for item in self._items:
+            items.append(item)
+            size += len(item.data)
+            if len(items) >= self._group_items or size >= _MAX_GROUP_BYTES:
+                break
         if not items:
             self._is_exhausted = True
             return False
-        count, size = 0, 0
-        for item in items[: self._group_items]:
-            size += len(item.data)
-            if count and size > _MAX_GROUP_BYTES:
-                break
-            count += 1
-        items, self._ahead = items[:count], items[count:]
         self._groups.append(_OpenGroup(self._read, items, len(self.sessions)))
         self._read += len(items)
         return True

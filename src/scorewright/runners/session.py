@@ -12,10 +12,11 @@ from collections.abc import Sequence
 
 import msgspec
 
+from scorewright.domain.errors import SandboxUnavailableError
 from scorewright.domain.result import Failed, ItemOutcome
 from scorewright.runners.base import Limits, Runner
 from scorewright.runners.harness import protocol
-from scorewright.runners.harness.worker import time_limit_failure
+from scorewright.runners.harness.worker import HARNESS_BROKE, time_limit_failure
 from scorewright.runners.loss import describe_loss
 from scorewright.runners.process import CLOSED, CLOSED_AND_RAN_ON, WorkerLostError, WorkerProcess
 from scorewright.runners.reply import decode_loaded, decode_results
@@ -219,6 +220,8 @@ class Session:
         phase = worker.phase  # only now, since this is what it died of
         status = worker.end()
         self._worker = None
+        if status == HARNESS_BROKE << 8 and phase == protocol.PHASE_IDLE and not self._is_loaded:
+            raise SandboxUnavailableError("sandbox: the harness failed before it read the source")
         if reason is None:
             failure = time_limit_failure(self._limits.timeout_s, None)
         else:

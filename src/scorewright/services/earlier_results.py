@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from hashlib import sha256
+from itertools import chain, groupby
 
+import msgspec
+
+from scorewright.domain.binding import Plan
 from scorewright.domain.errors import UsageError
+from scorewright.domain.evaluator import Evaluator
 from scorewright.domain.result import ItemOutcome
 from scorewright.domain.result_record import ResultRecord, to_item_outcome
 
@@ -13,62 +19,99 @@ class EarlierResults:
     """Records of an earlier run, walked through alongside the items.
 
     Args:
-        records: In item order; read no further ahead than the items are.
+        records: In item order; iterated over twice, and never held in memory.
         names: The evaluators of this run.
+        rows: Rows of the data.
+
+    Raises:
+        UsageError: The caller's: the records are of other evaluators or of other data, or in another order.
     """
 
-    def __init__(self, records: Iterable[ResultRecord], names: Sequence[str]) -> None:
-        self._records = iter(records)
-        self._names = {name: at for at, name in enumerate(names)}
-        self._ahead: ResultRecord | None = next(self._records, None)
-        #: Item id to its records, for items that are under way.
-        self._begun: dict[str, list[ResultRecord]] = {}
+    def __init__(self, records: Iterable[ResultRecord], names: Sequence[str], *, rows: int) -> None:
+        self._jobs = {name: at for at, name in enumerate(names)}
+        for record in _checked_order(records, rows):
+            if record.evaluator not in self._jobs:
+                raise UsageError(
+                    f"the earlier results are of {record.evaluator} too, which is not in this run "
+                    f"({', '.join(names)}); name it as well, or go on without them"
+                )
+        self._items = groupby(records, lambda record: record.item_id)
+        self._ahead = self._next()
+        #: Item id to all its records and to those to keep, for items that are under way.
+        self._begun: dict[str, tuple[list[ResultRecord], list[ResultRecord | None]]] = {}
 
-    def known(self, item_id: str) -> tuple[ItemOutcome | None, ...]:
+    def known(self, item_id: str, bases: Sequence[str]) -> tuple[ItemOutcome | None, ...]:
         """Return the outcomes to keep for an item; items are asked for in order.
 
-        Raises:
-            UsageError: The caller's: the records are of another evaluator, or in another order.
+        Args:
+            item_id: The item's.
+            bases: What its results rest on in this run, one per job.
         """
-        records = list(self._take(lambda record: record.item_id == item_id))
-        if self._ahead is not None and not _is_later(self._ahead.item_id, item_id):
-            raise UsageError(
-                f"the earlier results are not in item order: {self._ahead.item_id!r:.40} comes after {item_id}; "
-                "restore their order, or go on without them"
-            )
-        if not records:
+        if self._ahead is None or self._ahead[0] != item_id:
             return ()
-        self._begun[item_id] = records
-        kept = self._kept(records)
+        records = self._ahead[1]
+        kept: list[ResultRecord | None] = [None] * len(bases)
+        for record in records:
+            job = self._jobs[record.evaluator]
+            if record.failure is None and record.basis == bases[job]:
+                kept[job] = record
+        self._begun[item_id] = records, kept
+        self._ahead = self._next()
         return tuple(None if record is None else to_item_outcome(record) for record in kept)
 
-    def records(self, item_id: str) -> list[ResultRecord | None]:
-        """Return the records to keep for an item, one per job, once."""
-        return self._kept(self._begun.pop(item_id, []))
+    def take_kept(self, item_id: str) -> Sequence[ResultRecord | None]:
+        """Return the records to keep for an item, one per job, once; nothing for an item that has none."""
+        return self._begun.pop(item_id, ((), ()))[1]
 
     def rest(self) -> Iterator[list[ResultRecord]]:
-        """Yield the records of every item that was not answered."""
-        yield from self._begun.values()
-        for record in self._take(lambda _record: True):
-            yield [record]
+        """Yield the records of every item that was not answered, item by item."""
+        ahead = [] if self._ahead is None else [self._ahead[1]]
+        begun = [records for records, _kept in self._begun.values()]
+        yield from chain(begun, ahead)
+        for _item_id, records in self._items:
+            yield list(records)
 
-    def _kept(self, records: list[ResultRecord]) -> list[ResultRecord | None]:
-        kept: list[ResultRecord | None] = [None] * len(self._names)
-        for record in records:
-            if record.failure is None:
-                kept[self._names[record.evaluator]] = record
-        return kept
-
-    def _take(self, wanted: Callable[[ResultRecord], bool]) -> Iterator[ResultRecord]:
-        while self._ahead is not None and wanted(self._ahead):
-            if self._ahead.evaluator not in self._names:
-                raise UsageError(
-                    f"the earlier results are of {self._ahead.evaluator} too, which is not in this run "
-                    f"({', '.join(self._names)}); name it as well, or go on without them"
-                )
-            yield self._ahead
-            self._ahead = next(self._records, None)
+    def _next(self) -> tuple[str, list[ResultRecord]] | None:
+        for item_id, records in self._items:
+            return item_id, list(records)
+        return None
 
 
-def _is_later(item_id: str, than: str) -> bool:
-    return item_id.isdecimal() and int(item_id) > int(than)
+def _checked_order(records: Iterable[ResultRecord], rows: int) -> Iterator[ResultRecord]:
+    last = 1
+    for record in records:
+        number = _row_number(record.item_id)
+        if number is None or number < last:
+            raise UsageError(
+                f"the earlier results are not in item order: {record.item_id!r:.40} comes after {last}; "
+                "restore their order, or go on without them"
+            )
+        if number > rows:
+            raise UsageError(
+                f"the earlier results have a row {number:,}, but the data only {rows:,} rows; "
+                "give the data that they were made of, or go on without them"
+            )
+        last = number
+        yield record
+
+
+def _row_number(item_id: str) -> int | None:
+    # The length: there are limits to the numbers that Python reads.
+    is_number = item_id.isascii() and item_id.isdecimal() and len(item_id) < 19
+    return int(item_id) if is_number and item_id[0] != "0" else None
+
+
+def item_basis(data: bytes) -> str:
+    """Return the ten hex digits of a basis that stand for an item's JSON."""
+    return short_hash(data, 10)
+
+
+def reading_basis(evaluator: Evaluator, plan: Plan) -> str:
+    """Return the six hex digits of a basis that stand for mapping, params, and how the score is read."""
+    reading = (plan, evaluator.convention, evaluator.score_range, evaluator.threshold)
+    return short_hash(msgspec.json.encode(reading), 6)
+
+
+def short_hash(data: bytes, digits: int) -> str:
+    """Return the first hex digits of a text's sha256."""
+    return sha256(data).hexdigest()[:digits]

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import re
 import tempfile
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 import msgspec
 
 from scorewright.domain.convention import Convention
 from scorewright.domain.errors import UsageError
 from scorewright.domain.evaluator import Evaluator, evaluator_from_source, load_evaluator
+from scorewright.domain.excerpt import excerpt
+from scorewright.domain.json_literal import json_literal
 from scorewright.domain.json_value import JsonObject, JsonValue
 from scorewright.domain.mapping import (
     Assignment,
@@ -36,7 +40,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 EvaluatorLike: TypeAlias = str | Path | Callable[..., Any]
-"""A path, a source text, or a function."""
+"""A path, a source text, or a callable."""
 
 #: Records kept in memory before they go to a temporary file.
 _MEMORY_BYTES = 16 << 20
@@ -112,6 +116,7 @@ def evaluate(  # noqa: PLR0913 - what a run can be told, each by name
     params: Mapping[str, JsonValue] | None = None,
     convention: str | None = None,
     runner: str = "auto",
+    required_layers: Sequence[str] = (),
     workers: int | None = None,
     timeout_s: float = 10.0,
     memory_mb: int = 256,
@@ -122,11 +127,14 @@ def evaluate(  # noqa: PLR0913 - what a run can be told, each by name
 
     Args:
         data: A path (CSV, JSONL, JSON, Parquet, gzipped or not), rows as mappings, or a polars or pandas frame.
-        evaluators: One or several: paths, source texts, or functions. A function goes to the sandbox as source.
+        evaluators: One or several: paths, source texts of Python, or functions. A text is a source when it has more
+            than one line, or defines `evaluate` in one and names no file. A function goes to the sandbox as source;
+            lambdas, partials, methods and other callables have none and need `runner="local"`.
         mapping: `[EVALUATOR.]VARIABLE` to field name, path, or constant.
         params: `[EVALUATOR.]KEY` to a config param's value.
         convention: How `evaluate` is called; detected for each evaluator when None.
         runner: `auto`, `jail`, or `local` (no sandbox: for code you trust).
+        required_layers: Layers of the sandbox without which nothing may run, beside the mandatory ones.
         workers: Processes; one per core when None.
         timeout_s: Seconds an item may take.
         memory_mb: MiB a worker may use beyond the interpreter.
@@ -143,37 +151,92 @@ def evaluate(  # noqa: PLR0913 - what a run can be told, each by name
     """
     settings = _settings(workers=workers, timeout_s=timeout_s, memory_mb=memory_mb, limit=limit)
     fixed = _convention(convention)
-    chosen = choose_runner(runner)
+    several = _several(evaluators)
+    fields, values = _assigned("mapping", mapping), _assigned("params", params)
+    earlier = _previous(previous)
+    chosen = choose_runner(runner, required_layers=_layers(required_layers))
     chosen.start()
     try:
-        found = _evaluators(evaluators, fixed, any_import=not chosen.jailed)
-        tasks = _tasks(found, mapping or {}, params or {}, chosen)
+        found = [_evaluator(one, fixed, in_place=not chosen.jailed) for one in several]
+        tasks = _tasks(found, fields, values, chosen)
         evaluation = Evaluation(
-            _dataset(data), tasks, runner=chosen, settings=settings, previous=previous
+            _dataset(data), tasks, runner=chosen, settings=settings, previous=earlier
         )
         return Results(evaluation.run(), evaluation.report)
     finally:
         chosen.close()
 
 
-def _settings(
-    *, workers: int | None, timeout_s: float, memory_mb: int, limit: int | None
-) -> Settings:
-    if workers is not None and workers < 1:
-        raise UsageError(f"workers is {workers}; give at least 1, or None for one per core")
-    if not 0.05 <= timeout_s <= 86_400:
-        raise UsageError(f"timeout_s is {timeout_s}; give 0.05 to 86,400 seconds")
-    if memory_mb < 16:
-        raise UsageError(f"memory_mb is {memory_mb}; give at least 16")
-    if limit is not None and limit < 0:
-        raise UsageError(f"limit is {limit}; give a number of rows, or None for all")
-    limits = Limits(timeout_s=timeout_s, memory_mb=memory_mb)
+def _settings(*, workers: object, timeout_s: object, memory_mb: object, limit: object) -> Settings:
+    limits = Limits(
+        timeout_s=_seconds(timeout_s),
+        memory_mb=_whole("memory_mb", memory_mb, least=16, advice="give at least 16"),
+    )
+    if workers is not None:
+        advice = "give at least 1, or None for one per core"
+        workers = _whole("workers", workers, least=1, advice=advice)
+    if limit is not None:
+        advice = "give a number of rows, or None for all"
+        limit = _whole("limit", limit, least=0, advice=advice)
     return Settings(limits=limits, workers=workers, limit=limit)
 
 
-def _convention(name: str | None) -> Convention | None:
+def _seconds(value: object) -> float:
+    # A bool is an int to Python, but nobody means one second by True.
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and 0.05 <= value <= 86_400:
+        return value
+    raise _misfit("timeout_s", value, "give 0.05 to 86,400 seconds")
+
+
+def _whole(name: str, value: object, *, least: int, advice: str) -> int:
+    if isinstance(value, int) and not isinstance(value, bool) and value >= least:
+        return value
+    raise _misfit(name, value, advice)
+
+
+def _misfit(name: str, value: object, advice: str) -> UsageError:
+    """Make the error for an argument of the wrong type or range."""
+    return UsageError(f"{name} is {excerpt(value)}; {advice}")
+
+
+def _assigned(name: str, given: object) -> dict[str, JsonValue]:
+    """Return a mapping, or values of config params, that hold nothing but JSON."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise _misfit(name, given, "give a dict, or None")
+    assigned: dict[str, JsonValue] = {}
+    for key, value in cast("Mapping[object, object]", given).items():
+        if not isinstance(key, str):
+            raise _misfit(f"{name}: a key", key, "give names as text")
+        try:
+            assigned[key] = json_literal(value)
+        except ValueError as error:
+            raise UsageError(f"{name}: {quote(key)}: {error}; give a JSON value") from None
+    return assigned
+
+
+def _previous(given: object) -> Results | None:
+    if given is None or isinstance(given, Results):
+        return given
+    raise _misfit("previous", given, "give the Results of an earlier evaluate, or None")
+
+
+def _layers(given: object) -> frozenset[str]:
+    # One name alone would be taken for a list of letters.
+    if isinstance(given, Iterable) and not isinstance(given, str):
+        names = list(cast("Iterable[object]", given))
+        known = frozenset(name for name in names if isinstance(name, str))
+        if len(known) == len(set(names)):
+            return known
+    raise _misfit("required_layers", cast("object", given), "give a list of layer names")
+
+
+def _convention(name: object) -> Convention | None:
     if name is None:
         return None
+    if not isinstance(name, str):
+        raise _misfit("convention", name, f"use {name_list(Convention)}, or None to detect it")
     if name not in list(Convention):
         near = did_you_mean(name, list(Convention))
         raise UsageError(f"convention: no {quote(name)}{near}; use {name_list(Convention)}")
@@ -184,26 +247,40 @@ def _dataset(data: Any) -> Dataset:
     return open_dataset(Path(data)) if isinstance(data, (str, Path)) else from_rows(data)
 
 
-def _evaluators(
-    given: EvaluatorLike | Sequence[EvaluatorLike],
-    convention: Convention | None,
-    *,
-    any_import: bool,
-) -> list[Evaluator | FunctionEvaluator]:
-    several = [given] if isinstance(given, (str, Path)) or callable(given) else list(given)
-    return [_evaluator(one, convention, any_import=any_import) for one in several]
+def _several(given: object) -> list[EvaluatorLike]:
+    advice = "give a path, a source text or a function, or a list of them"
+    if isinstance(given, (str, Path)) or callable(given):
+        return [given]
+    if not isinstance(given, Iterable):
+        raise _misfit("evaluators", given, advice)
+    several: list[EvaluatorLike] = []
+    for one in cast("Iterable[object]", given):
+        if not isinstance(one, (str, Path)) and not callable(one):
+            raise _misfit("evaluators: one", one, advice)
+        several.append(one)
+    if not several:
+        raise UsageError(f"evaluators is empty; {advice}")
+    return several
 
 
 def _evaluator(
-    given: EvaluatorLike, convention: Convention | None, *, any_import: bool
+    given: EvaluatorLike, convention: Convention | None, *, in_place: bool
 ) -> Evaluator | FunctionEvaluator:
-    if isinstance(given, str) and ("\n" in given or "def evaluate" in given):
+    if isinstance(given, str) and _is_source(given):
         return evaluator_from_source(
-            given, name="evaluator", convention=convention, any_import=any_import
+            given, name="evaluator", convention=convention, any_import=in_place
         )
     if isinstance(given, (str, Path)):
-        return load_evaluator(Path(given), convention=convention, any_import=any_import)
-    return evaluator_from_function(given, convention=convention, any_import=any_import)
+        return load_evaluator(Path(given), convention=convention, any_import=in_place)
+    return evaluator_from_function(given, convention=convention, in_place=in_place)
+
+
+def _is_source(text: str) -> bool:
+    """Whether a text is code: of several lines, or of one that defines `evaluate` and names no file."""
+    if "\n" in text:
+        return True
+    defines = re.search(r"\bdef\s+evaluate\b|\bevaluate\s*=", text)
+    return defines is not None and not os.path.exists(text)  # noqa: PTH110 - Path fails on long texts
 
 
 def _tasks(

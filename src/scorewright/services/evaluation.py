@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+
+import msgspec
 
 from scorewright.domain.aggregate import Summary
 from scorewright.domain.binding import Plan
@@ -15,12 +18,18 @@ from scorewright.domain.errors import MappingError, UsageError
 from scorewright.domain.evaluator import Evaluator
 from scorewright.domain.json_value import JsonObject, JsonValue
 from scorewright.domain.mapping import plan_arguments
+from scorewright.domain.result import ItemOutcome
 from scorewright.domain.result_record import RecordMaker, ResultRecord
 from scorewright.engine.execute import Group, Item, Job, execute
 from scorewright.runners.base import Limits, Runner, RunnerReport
-from scorewright.runners.harness.protocol import Load
-from scorewright.services.earlier_results import EarlierResults
-from scorewright.sources.dataset import Dataset
+from scorewright.runners.harness.protocol import VERSION, Load
+from scorewright.services.earlier_results import (
+    EarlierResults,
+    item_basis,
+    reading_basis,
+    short_hash,
+)
+from scorewright.sources.dataset import Dataset, Notice
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +64,11 @@ class Report:
     tasks: Sequence[Task]
     summaries: Sequence[Summary]
     runners: list[RunnerReport | None]
+    #: Digests of what the machine decides, one per task; None while no worker was needed.
+    environments: list[str | None]
     clock_s: float
+    #: What is to be known about how the dataset was read.
+    notices: Sequence[Notice] = ()
     #: Rows that every evaluator has answered.
     items: int = 0
     #: Rows there were to evaluate.
@@ -63,6 +76,8 @@ class Report:
     #: Results kept from an earlier run, and how many of them another version of the evaluator made.
     kept: int = 0
     kept_of_other_version: int = 0
+    #: What stood between the code and the machine when the kept results were made.
+    kept_runners: set[str] = field(default_factory=set[str])
     duration_s: float = 0.0
 
     @property
@@ -84,15 +99,31 @@ class Report:
                     "convention": task.evaluator.convention.value,
                     "language": task.evaluator.language,
                     "level": task.evaluator.level.value,
+                    "score_range": _range_document(task.evaluator),
+                    "threshold": task.evaluator.threshold,
+                    "environment": environment,
                     "runner": _runner_document(runner),
                 }
-                for task, runner in zip(self.tasks, self.runners, strict=True)
+                for task, environment, runner in zip(
+                    self.tasks, self.environments, self.runners, strict=True
+                )
             ],
             "summary": [summary.document() for summary in self.summaries],
+            "notices": [{"line": n.line, "message": n.message} for n in self.notices],
+            "warnings": [
+                {"evaluator": task.evaluator.name, "line": warning.line, "message": warning.message}
+                for task in self.tasks
+                for warning in task.evaluator.warnings
+            ],
             "kept": self.kept,
             "kept_of_other_version": self.kept_of_other_version,
+            "kept_runners": list[JsonValue](sorted(self.kept_runners)),
             "duration_s": round(self.duration_s, 3),
         }
+
+
+def _range_document(evaluator: Evaluator) -> JsonValue:
+    return None if evaluator.score_range is None else list(evaluator.score_range)
 
 
 def _runner_document(report: RunnerReport | None) -> JsonValue:
@@ -114,11 +145,12 @@ class Evaluation:
         tasks: At least one; names are unique.
         runner: Executes all tasks that bring none of their own. Closed by the caller.
         settings: Limits and the like.
-        previous: Records of an earlier run over the same rows, in its order: scored and skipped ones are
-            kept, failed and missing ones are computed.
+        previous: Records of an earlier run over the same rows, in its order; iterated over twice. Scored and
+            skipped ones are kept where they rest on the same item, mapping, params and reading of the score as
+            they would now; all others are computed.
 
     Raises:
-        MappingError, ParamError, UsageError: The caller's; nothing has run.
+        MappingError, ParamError, UsageError: The caller's, such as records that do not fit; nothing has run.
     """
 
     def __init__(
@@ -138,8 +170,17 @@ class Evaluation:
         self._settings = settings
         self._runners = [task.runner or runner for task in tasks]
         self._jobs = self._plan()
+        #: Per job, and per item that is under way: joined, they say what a result rests on.
+        self._readings = [
+            reading_basis(task.evaluator, job.load.plan)
+            for task, job in zip(tasks, self._jobs, strict=True)
+        ]
+        self._item_bases: deque[str] = deque()
+        self._makers = list(map(_record_maker, tasks, self._runners))
         names = [task.evaluator.name for task in tasks]
-        self._previous = None if previous is None else EarlierResults(previous, names)
+        self._previous = (
+            None if previous is None else EarlierResults(previous, names, rows=dataset.rows)
+        )
         total = dataset.rows if settings.limit is None else min(settings.limit, dataset.rows)
         self.report = Report(
             tasks=tasks,
@@ -148,7 +189,9 @@ class Evaluation:
                 for task in tasks
             ],
             runners=[None] * len(tasks),
+            environments=[None] * len(tasks),
             clock_s=settings.clock_s,
+            notices=dataset.notices,
             total=total,
         )
 
@@ -162,7 +205,6 @@ class Evaluation:
 
         Raises:
             SandboxUnavailableError: Ours or the machine's; records yielded before stay valid.
-            UsageError: The caller's: the records of the earlier run do not fit this one.
         """
         began_s = time.monotonic()
         workers = self._settings.workers or os.cpu_count() or 1
@@ -173,11 +215,9 @@ class Evaluation:
             workers=workers,
             should_stop=should_stop,
         )
-        makers: list[RecordMaker] | None = None
         for group in groups:
-            if makers is None:
-                makers = self._makers()
-            yield self._take(group, makers)
+            self._note_runners()
+            yield self._take(group)
             self.report.duration_s = time.monotonic() - began_s
         if self._previous and self.report.items < self._dataset.rows:
             yield from self._previous.rest()
@@ -223,42 +263,42 @@ class Evaluation:
         rows = islice(self._dataset.items(), self._settings.limit)
         for number, data in enumerate(rows, 1):
             item_id = str(number)
-            known = self._previous.known(item_id) if self._previous else ()
+            basis = item_basis(data)
+            self._item_bases.append(basis)
+            known: tuple[ItemOutcome | None, ...] = ()
+            if self._previous:
+                bases = [basis + reading for reading in self._readings]
+                known = self._previous.known(item_id, bases)
             yield Item(item_id, data, known)
 
-    def _makers(self) -> list[RecordMaker]:
-        makers: list[RecordMaker] = []
-        for position, (task, runner) in enumerate(zip(self._tasks, self._runners, strict=True)):
-            evaluator = task.evaluator
-            stamp = runner.tier if runner.jailed else f"{runner.tier}: no sandbox"
-            makers.append(
-                RecordMaker(
-                    evaluator=evaluator.name,
-                    version=evaluator.version,
-                    digest=evaluator.digest,
-                    score_range=evaluator.score_range,
-                    runner=stamp,
-                )
-            )
-            self.report.runners[position] = runner.report()
-        return makers
+    def _note_runners(self) -> None:
+        """Note what the workers run in, as soon as there are any: with kept results that may be late."""
+        for job, runner in enumerate(self._runners):
+            if self.report.runners[job] is None and (report := runner.report()) is not None:
+                environment = _environment(report, self._settings.limits)
+                self.report.runners[job] = report
+                self.report.environments[job] = environment
+                self._makers[job].environment = environment
 
-    def _take(self, group: Group, makers: list[RecordMaker]) -> list[ResultRecord]:
+    def _take(self, group: Group) -> list[ResultRecord]:
         report = self.report
         for summary, outcomes in zip(report.summaries, group.outcomes, strict=True):
             summary.add_batch(group.first + 1, outcomes)
         report.items += len(group.item_ids)
-        made = [
-            list(map(maker.make, group.item_ids, outcomes))
-            for maker, outcomes in zip(makers, group.outcomes, strict=True)
-        ]
+        of_items = [self._item_bases.popleft() for _ in group.item_ids]
+        made: list[list[ResultRecord]] = []
+        for maker, outcomes, reading in zip(
+            self._makers, group.outcomes, self._readings, strict=True
+        ):
+            bases = [basis + reading for basis in of_items]
+            made.append(list(map(maker.make, group.item_ids, outcomes, bases)))
         if self._previous:
             for at, item_id in enumerate(group.item_ids):
-                self._put_back(at, self._previous.records(item_id), made)
+                self._put_back(at, self._previous.take_kept(item_id), made)
         return [record for of_item in zip(*made, strict=True) for record in of_item]
 
     def _put_back(
-        self, at: int, kept: list[ResultRecord | None], made: list[list[ResultRecord]]
+        self, at: int, kept: Sequence[ResultRecord | None], made: list[list[ResultRecord]]
     ) -> None:
         """Keep the earlier run's own records: they may be of another version of the evaluator."""
         for job, record in enumerate(kept):
@@ -267,6 +307,24 @@ class Evaluation:
                 digest = self._tasks[job].evaluator.digest
                 self.report.kept += 1
                 self.report.kept_of_other_version += record.digest != digest
+                self.report.kept_runners.add(record.runner)
+
+
+def _record_maker(task: Task, runner: Runner) -> RecordMaker:
+    evaluator = task.evaluator
+    return RecordMaker(
+        evaluator=evaluator.name,
+        version=evaluator.version,
+        digest=evaluator.digest,
+        score_range=evaluator.score_range,
+        runner=runner.tier if runner.jailed else f"{runner.tier}: no sandbox",
+    )
+
+
+def _environment(report: RunnerReport, limits: Limits) -> str:
+    """Return a digest of what the machine decides about results. Source: contracts §1."""
+    decided = msgspec.json.encode((report.tier, report.engine, VERSION, limits))
+    return short_hash(decided, 16)
 
 
 def _require_record_level(tasks: Sequence[Task]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Protocol
 
@@ -21,7 +21,8 @@ _decoder = msgspec.json.Decoder(ResultRecord)
 #: Columns of CSV and Parquet: the record's fields, with the failure's laid flat.
 _FLAT_COLUMNS = (
     "item_id evaluator version status score normalised_score passed metrics explanation reason "
-    "failure_code failure_type failure_message failure_line output duration_ms out_of_range digest runner"
+    "failure_code failure_type failure_message failure_line output duration_ms out_of_range digest "
+    "basis environment runner"
 ).split()
 
 
@@ -120,7 +121,6 @@ class ParquetWriter:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        path.touch()
         # It has no name, so that no end of this process can leave it behind.
         self._rows: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `close`
 
@@ -156,7 +156,8 @@ _WRITERS: dict[str, Callable[[Path], ResultsWriter]] = {
 class ResultsFile:
     """A results file; with `resume`, one that keeps what an earlier run left in it.
 
-    What was there before is replaced when the first records come, and not by a run that never begins.
+    What was there before is replaced when the first records come (Parquet: when the file is whole), and not by a
+    run that never begins.
 
     Args:
         path: Its ending says the form; `resume` needs JSON Lines.
@@ -173,18 +174,24 @@ class ResultsFile:
             raise UsageError(f"--resume: {path} is no .jsonl file; only these can be gone on with")
         self._path = path
         self._before = path if resume and path.exists() else None
-        self._target = path.with_name(f"{path.stem}.part.jsonl") if self._before else path
+        self._target = path
         self._writer: ResultsWriter | None = None
+        #: The last item that is whole in a new file, and where it ends there.
+        self._last_item, self._end = 0, 0
 
-    def previous(self) -> Iterator[ResultRecord] | None:
-        """Yield the records of the earlier run; None when there was none."""
-        return read_results(self._before) if self._before else None
+    def previous(self) -> Iterable[ResultRecord] | None:
+        """Return the records of the earlier run, to iterate over any number of times; None when there was none."""
+        return StoredResults(self._before) if self._before else None
 
     def write(self, records: Sequence[ResultRecord]) -> None:
-        """Append records."""
+        """Append all records of some items."""
         if self._writer is None:
+            if self._before is not None:
+                self._target = _make_beside(self._before)
             self._writer = open_results(self._target)
         self._writer.write(records)
+        if self._before is not None and records:
+            self._last_item, self._end = int(records[-1].item_id), self._target.stat().st_size
 
     def close(self) -> None:
         """Finish: the file is whole, or as far as a stop let it come."""
@@ -195,14 +202,37 @@ class ResultsFile:
             self._target.replace(self._path)
 
     def abandon(self) -> None:
-        """Leave after an error: keep what was there before, or else what was written."""
+        """Leave after an error: what was written is kept, and what was there before of all other items."""
         if self._writer is None:
+            return
+        if self._before is None:
+            self._writer.close()
             return
         try:
             self._writer.close()
-        finally:
-            if self._before is not None:
-                self._target.unlink()
+            self._append_rest(self._before)
+        except (OSError, StorageError):  # a full disk, most likely: what was there before stays
+            self._target.unlink(missing_ok=True)
+        else:
+            self._target.replace(self._path)
+
+    def _append_rest(self, before: Path) -> None:
+        with self._target.open("r+b") as file:
+            file.truncate(self._end)  # the error may have come in the middle of a line
+            file.seek(self._end)
+            for record in read_results(before):
+                if int(record.item_id) > self._last_item:
+                    file.write(_encoder.encode(record) + b"\n")
+
+
+class StoredResults:
+    """The results in a JSON Lines file, read anew whenever they are iterated over."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __iter__(self) -> Iterator[ResultRecord]:
+        return read_results(self._path)
 
 
 def flatten(record: ResultRecord) -> dict[str, object]:
@@ -231,6 +261,19 @@ def read_results(path: Path) -> Iterator[ResultRecord]:
                 if number > 1 and not line.endswith(b"\n"):
                     return
                 raise UsageError(f"{path}, line {number}: not a result: {error}") from None
+
+
+def _make_beside(path: Path) -> Path:
+    """Make an empty file that nobody else has, in the folder of another one and with its permissions."""
+    try:
+        descriptor, name = tempfile.mkstemp(
+            prefix=f"{path.stem}.part-", suffix=path.suffix, dir=path.parent
+        )
+        os.fchmod(descriptor, path.stat().st_mode & 0o777)
+        os.close(descriptor)
+    except OSError as error:
+        raise UsageError(f"--out {path}: no file can be made beside it: {error.strerror}") from None
+    return Path(name)
 
 
 def _cell(value: object) -> object:

@@ -61,6 +61,9 @@ CONTESTS = [
     "module.exports = 5\nfunction evaluate(wanted) {}",
     "module.exports = cached(evaluate)\nfunction evaluate(wanted) {}",
     "function evaluate(other) {}\nmodule.exports.evaluate = better\nfunction better(wanted) {}",
+    "exports.evaluate = (other) => 1\nmodule.exports = { evaluate: (wanted) => 1 }",
+    "module.exports = { evaluate: (other) => 1 }\nmodule.exports.evaluate = (wanted) => 1",
+    "exports.default = (other) => 1\nmodule.exports = { x: 1 }\nfunction evaluate(wanted) {}",
 ]
 
 

@@ -127,6 +127,13 @@ def test_one_score_has_no_interval():
     assert summarise(Scored(1.0))["mean_interval"] is None
 
 
+@pytest.mark.parametrize("count", [2, 3, 300])
+def test_equal_scores_have_no_interval(count: int):
+    document = summarise(*[Scored(0.1)] * count)
+
+    assert (document["mean_score"], document["mean_interval"]) == (0.1, None)
+
+
 def test_scores_at_the_end_of_the_floats_give_a_mean_and_no_nonsense():
     document = summarise(Scored(1.7e308), Scored(1.7e308), Scored(-1.7e308), score_range=None)
 

@@ -40,9 +40,9 @@ def write(folder: Path, name: str, content: str | bytes) -> Path:
 def test_a_source_alone_decides_everything_but_the_name():
     found = evaluator_from_source("def evaluate(trace: AgentTrace, n=3): return 1", name="abc")
 
-    assert (found.name, found.title, found.convention, found.level) == (
+    assert (found.name, found.display_name, found.convention, found.level) == (
         "abc",
-        "abc",
+        None,
         Convention.TRACE_OBJECT,
         Level.AGENT,
     )
@@ -79,7 +79,7 @@ def test_what_a_definition_decides_is_kept():
         score_range=[0, 1],
     )
 
-    assert (found.title, found.description, found.tags) == ("A B C", "d", ("x",))
+    assert (found.display_name, found.description, found.tags) == ("A B C", "d", ("x",))
     assert (found.mapping, found.correct_answer_key) == ({"output": "trace.output"}, "truth")
     assert found.threshold == 0
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -31,6 +32,13 @@ def in_range(low: float, high: float, scores: list[float]) -> Any:
     return histogram.document()
 
 
+def counted_between(edges: list[float], scores: list[float]) -> list[int]:
+    """Count scores as a reader of the edges would: each bin with its lower edge, the last with both."""
+    counts = [sum(low <= score < high for score in scores) for low, high in pairwise(edges)]
+    counts[-1] += scores.count(edges[-1])
+    return counts
+
+
 def test_nothing_gives_no_histogram():
     assert observed([]) is None
     assert in_range(0, 1, []) is None
@@ -41,6 +49,14 @@ def test_a_declared_range_has_ten_equal_bins():
 
     assert document["edges"] == pytest.approx([n / 10 for n in range(11)])
     assert document["counts"] == [2, 1, 0, 1, 0, 0, 0, 1, 0, 2]
+
+
+@pytest.mark.parametrize(("low", "high", "score"), [(-1, 1, -0.8), (1, 10, 1.9), (0, 1, 0.3)])
+def test_a_score_on_an_edge_counts_above_it(low: float, high: float, score: float):
+    document = in_range(low, high, [score])
+
+    number = document["counts"].index(1)
+    assert document["edges"][number] == score
 
 
 def test_a_range_as_wide_as_the_floats_has_bins_too():
@@ -72,6 +88,29 @@ def test_no_score_is_lost_and_bins_are_few(scores: list[float]):
     assert document["edges"][0] <= min(scores)
     assert document["edges"][-1] >= max(scores)
     assert document["edges"] == sorted(document["edges"])
+
+
+@given(SCORES)
+def test_every_score_lies_in_the_bin_that_counts_it(scores: list[float]):
+    document = observed(scores)
+
+    assert document["counts"] == counted_between(document["edges"], scores)
+
+
+@given(st.tuples(FINITE, FINITE).filter(lambda ends: ends[0] < ends[1]), st.data())
+def test_every_score_lies_in_the_bin_of_the_range_that_counts_it(
+    ends: tuple[float, float], data: st.DataObject
+):
+    low, high = ends
+    edges = in_range(low, high, [low])["edges"]
+
+    within = st.floats(low, high) | st.sampled_from(edges)
+    scores = data.draw(st.lists(within, min_size=1, max_size=20))
+
+    assert edges[0] == low
+    assert edges[-1] == high
+    assert edges == sorted(edges)
+    assert in_range(low, high, scores)["counts"] == counted_between(edges, scores)
 
 
 @given(SCORES, SCORES)

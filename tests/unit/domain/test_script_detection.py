@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -253,3 +255,16 @@ def test_the_check_of_a_script_says_its_language(tmp_path: Path):
 
 def test_python_can_be_run():
     assert "python" in RUNNABLE_LANGUAGES
+
+
+def test_only_scripts_load_their_parser():
+    code = (
+        "import sys; from scorewright.domain.evaluator import evaluator_from_source as read; "
+        "read('def evaluate(a): return 1', name='abc'); "
+        "assert not [m for m in sys.modules if m.startswith('tree_sitter')]; "
+        "read('function evaluate(a) {}', name='abc', language='javascript'); "
+        "assert 'tree_sitter_javascript' in sys.modules; "
+        "assert 'tree_sitter_typescript' not in sys.modules"
+    )
+
+    subprocess.run([sys.executable, "-c", code], check=True)

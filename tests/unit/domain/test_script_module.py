@@ -98,6 +98,9 @@ def test_what_is_called_is_what_was_read():
         ("export /* a */ default /* b */ async /* c */ (x) => x", "given"),
         ("'use strict'\nexports.evaluate = void 0\nexports.evaluate = () => 'ts'", "ts"),
         ("export default class Unused {}\nexport const evaluate = () => 'e'", "e"),
+        # What a transpiler of TypeScript prints.
+        ("export default ((a)=>a);", "given"),
+        ("var G = function(G) {}(G || {});\nexport function evaluate(a) {\n  return a;\n}\nvar N;", "given"),
         ("module.exports = null\nfunction evaluate() { return 'n' }", "n"),
     ],
 )  # fmt: skip

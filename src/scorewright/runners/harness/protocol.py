@@ -116,6 +116,7 @@ class SharedMemory:
     def __init__(self, memory: mmap.mmap) -> None:
         self._memory = memory
         self._view = memoryview(memory)
+        self._items = self._view.toreadonly()
         #: The words of the page.
         self.words = self._view[:PAGE_BYTES].cast("Q")
 
@@ -129,10 +130,11 @@ class SharedMemory:
     def take(self, slot: int, lengths: Sequence[int]) -> list[memoryview]:
         """Return views of the items in a slot."""
         end = PAGE_BYTES + slot * SLOT_BYTES
-        return [self._view[(start := end) : (end := start + length)] for length in lengths]
+        return [self._items[(start := end) : (end := start + length)] for length in lengths]
 
     def close(self) -> None:
         """Let go of the mapping."""
         self.words.release()
+        self._items.release()
         self._view.release()
         self._memory.close()
