@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import array
+import os
 import socket
-import subprocess
 import time
 from functools import partial
 
@@ -74,10 +74,12 @@ class Connection:
             return
         self._is_closed = True
         self._control.close()
-        try:
-            self._process.wait(_EXIT_TIMEOUT_S)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
+        if self._process.poll() is None:
+            # Not Popen.wait with a timeout: that looks every few milliseconds, and every run would wait for it.
+            pidfd = os.pidfd_open(self._process.pid)
+            if not wait_readable(pidfd, _EXIT_TIMEOUT_S):
+                self._process.kill()
+            os.close(pidfd)
             self._process.wait()
         if self._process.stderr is not None:
             self._process.stderr.close()
