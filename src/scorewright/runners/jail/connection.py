@@ -47,7 +47,7 @@ class Connection:
         Raises:
             SandboxUnavailableError: The zygote is gone, or does not answer.
         """
-        handed = array.array("i", [channel.far.fileno(), channel.page_fd])
+        handed = array.array("i", [channel.far.fileno(), channel.progress.descriptor])
         rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, handed)]
         try:
             self._control.sendmsg([msgspec.json.encode(Request(memory_mb))], rights)

@@ -55,7 +55,9 @@ def enter_bound_root(files: Mapping[str, int]) -> None:
             os.makedirs(os.path.dirname(target), exist_ok=True)
             os.close(os.open(target, os.O_CREAT | os.O_WRONLY, 0o444))
         _mount(source, target.encode(), None, _MS_BIND | _MS_REC, None)
-        flags = _MS_BIND | _MS_REMOUNT | _MS_RDONLY | _MS_NOSUID
+        # What the mount it comes from is not allowed, may not be allowed here either.
+        kept = os.fstatvfs(descriptor).f_flag & (_MS_NODEV | _MS_NOEXEC)
+        flags = _MS_BIND | _MS_REMOUNT | _MS_RDONLY | _MS_NOSUID | kept
         _mount(None, target.encode(), None, flags, None)
     os.chdir("/tmp")  # noqa: S108 - a mount point of our own namespace
     check(LIBC.syscall(ctypes.c_long(number("pivot_root")), b".", b"."), "pivot_root")
