@@ -18,7 +18,7 @@ from scorewright.domain.errors import CallerError, OurError
 
 EXIT_CALLER = 2
 EXIT_OURS = 3
-RUNNERS = ("auto", "jail", "local")
+RUNNERS = ("auto", "jail", "deno", "local")
 CONVENTIONS = (
     "variables",
     "inputs_outputs_trace",
@@ -132,7 +132,11 @@ def _add_run(commands: _Commands) -> None:
         call=_call_run,
     )
     parser.add_argument(
-        "evaluators", nargs="+", type=Path, metavar="EVALUATOR", help=".py file or .yaml definition"
+        "evaluators",
+        nargs="+",
+        type=Path,
+        metavar="EVALUATOR",
+        help=".py or .js file, or .yaml definition",
     )
     parser.add_argument(
         "--data",
@@ -282,10 +286,15 @@ def _add_runner(commands: _Commands) -> None:
 
 
 def _call_run(options: argparse.Namespace) -> int:
-    from scorewright.runners.jail.launch import launch_zygote
+    from scorewright.domain.source_language import LANGUAGE_OF_SUFFIX
+    from scorewright.runners.jail.launch import launch_deno, launch_zygote
 
-    # The sandbox boots while we import the rest and read the data: each takes a tenth of a second.
-    zygote = launch_zygote() if options.runner in ("auto", "jail") else None
+    # A sandbox boots while we import the rest and read the data: each takes a tenth of a second.
+    endings = [path.suffix.lower() for path in options.evaluators]
+    languages = {LANGUAGE_OF_SUFFIX.get(ending, "python") for ending in endings}
+    runner = options.runner
+    zygote = launch_zygote() if runner in ("auto", "jail") and "python" in languages else None
+    launcher = launch_deno() if runner in ("auto", "deno") and "javascript" in languages else None
 
     from scorewright.cli.run import RunOptions, run_command
 
@@ -307,7 +316,8 @@ def _call_run(options: argparse.Namespace) -> int:
             max_failed=options.max_failed,
             as_json=options.format == "json",
         ),
-        zygote,
+        zygote=zygote,
+        launcher=launcher,
     )
 
 

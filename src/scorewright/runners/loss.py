@@ -22,6 +22,7 @@ _OUT_OF_ROOM = (signal.SIGSEGV, signal.SIGABRT, _HARNESS_BROKE_STATUS)
 
 #: What V8 and Deno say when there is no memory left.
 _NO_MEMORY: Final = ("out of memory", "memory allocation", "allocation failed", "heap limit")
+RESULT_TOO_LARGE: Final = "the result is too large to be sent; return less"
 OUT_OF_MEMORY: Final = "the code needed more memory than it may have; use less or raise --memory-mb"
 
 
@@ -40,7 +41,7 @@ def describe_loss(reason: str, status: int | None, phase: int, last_words: str =
     elif any(words in last_words.lower() for words in _NO_MEMORY):
         code, text = FailureCode.OUT_OF_MEMORY, OUT_OF_MEMORY
     elif phase == PHASE_ENCODE and status in _OUT_OF_ROOM:
-        code, text = FailureCode.OUTPUT_LIMIT, "the result is too large to be sent; return less"
+        code, text = FailureCode.OUTPUT_LIMIT, RESULT_TOO_LARGE
     elif status == signal.SIGSYS:
         text = FORBIDDEN_CALL
     elif status == signal.SIGKILL:

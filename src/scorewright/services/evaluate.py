@@ -22,12 +22,12 @@ from scorewright.domain.mapping import (
 )
 from scorewright.domain.result_record import ResultRecord
 from scorewright.domain.suggestion import did_you_mean, name_list, quote
-from scorewright.runners.base import Limits, Runner
+from scorewright.runners.base import Limits
 from scorewright.runners.local import LocalRunner
 from scorewright.services.evaluation import Evaluation, Report, Settings, Task
 from scorewright.services.evaluators import name_apart
 from scorewright.services.functions import FunctionEvaluator, evaluator_from_function
-from scorewright.services.runner_choice import choose_runner
+from scorewright.services.runner_choice import Runners
 from scorewright.sources.dataset import Dataset, from_rows, open_dataset
 from scorewright.storage.results_file import flatten, results_schema
 
@@ -126,7 +126,7 @@ def evaluate(  # noqa: PLR0913 - what a run can be told, each by name
         mapping: `[EVALUATOR.]VARIABLE` to field name, path, or constant.
         params: `[EVALUATOR.]KEY` to a config param's value.
         convention: How `evaluate` is called; detected for each evaluator when None.
-        runner: `auto`, `jail`, or `local` (no sandbox: for code you trust).
+        runner: `auto`, `jail` (Python), `deno` (JavaScript), or `local` (no sandbox: for Python you trust).
         workers: Processes; one per core when None.
         timeout_s: Seconds an item may take.
         memory_mb: MiB a worker may use beyond the interpreter.
@@ -143,14 +143,13 @@ def evaluate(  # noqa: PLR0913 - what a run can be told, each by name
     """
     settings = _settings(workers=workers, timeout_s=timeout_s, memory_mb=memory_mb, limit=limit)
     fixed = _convention(convention)
-    chosen = choose_runner(runner)
-    chosen.start()
+    chosen = Runners(runner)
     try:
         found = _evaluators(evaluators, fixed, any_import=not chosen.jailed)
         tasks = _tasks(found, mapping or {}, params or {}, chosen)
-        evaluation = Evaluation(
-            _dataset(data), tasks, runner=chosen, settings=settings, previous=previous
-        )
+        for task in tasks:
+            task.runner.start()  # they boot while the data are read
+        evaluation = Evaluation(_dataset(data), tasks, settings=settings, previous=previous)
         return Results(evaluation.run(), evaluation.report)
     finally:
         chosen.close()
@@ -210,19 +209,13 @@ def _tasks(
     found: list[Evaluator | FunctionEvaluator],
     mapping: Mapping[str, JsonValue],
     params: Mapping[str, JsonValue],
-    runner: Runner,
+    runners: Runners,
 ) -> list[Task]:
-    own_runners: list[Runner | None] = []
-    plain: list[Evaluator] = []
-    for one in found:
-        function = one if isinstance(one, FunctionEvaluator) else None
-        if function is not None and runner.jailed:
+    functions = [one if isinstance(one, FunctionEvaluator) else None for one in found]
+    if runners.jailed:
+        for function in filter(None, functions):
             function.require_no_state()
-        local = function is not None and not runner.jailed
-        own_runners.append(
-            LocalRunner(function.function) if function is not None and local else None
-        )
-        plain.append(one.evaluator if isinstance(one, FunctionEvaluator) else one)
+    plain = [one.evaluator if isinstance(one, FunctionEvaluator) else one for one in found]
     evaluators = name_apart(plain)
     names = [evaluator.name for evaluator in evaluators]
     mappings = share_assignments(_assignments(mapping, names, "--map"), evaluators)
@@ -232,9 +225,12 @@ def _tasks(
             evaluator=evaluator,
             mapping=mappings.get(evaluator.name, {}),
             params=values.get(evaluator.name, {}),
-            runner=own,
+            # A function that may stay in this process is called as it is.
+            runner=runners.for_evaluator(evaluator)
+            if function is None or runners.jailed
+            else LocalRunner(function.function),
         )
-        for evaluator, own in zip(evaluators, own_runners, strict=True)
+        for evaluator, function in zip(evaluators, functions, strict=True)
     ]
 
 

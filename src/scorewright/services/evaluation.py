@@ -28,11 +28,11 @@ class Task:
     """An evaluator with what is set for it in one run."""
 
     evaluator: Evaluator
+    #: Executes it. Closed by the caller.
+    runner: Runner
     #: Variable to field, path or constant, beside the definition's own mapping.
     mapping: Mapping[str, JsonValue] = field(default_factory=dict[str, JsonValue])
     params: Mapping[str, JsonValue] = field(default_factory=dict[str, JsonValue])
-    #: Another runner than the run's: for a function that cannot leave this process.
-    runner: Runner | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +112,6 @@ class Evaluation:
     Args:
         dataset: The rows.
         tasks: At least one; names are unique.
-        runner: Executes all tasks that bring none of their own. Closed by the caller.
         settings: Limits and the like.
         previous: Records of an earlier run over the same rows, in its order: scored and skipped ones are
             kept, failed and missing ones are computed.
@@ -126,7 +125,6 @@ class Evaluation:
         dataset: Dataset,
         tasks: Sequence[Task],
         *,
-        runner: Runner,
         settings: Settings,
         previous: Iterable[ResultRecord] | None = None,
     ) -> None:
@@ -136,7 +134,6 @@ class Evaluation:
         self._dataset = dataset
         self._tasks = tasks
         self._settings = settings
-        self._runners = [task.runner or runner for task in tasks]
         self._jobs = self._plan()
         names = [task.evaluator.name for task in tasks]
         self._previous = None if previous is None else EarlierResults(previous, names)
@@ -187,7 +184,7 @@ class Evaluation:
         columns = [column.name for column in self._dataset.columns]
         jobs: list[Job] = []
         errors: list[str] = []
-        for task, runner in zip(self._tasks, self._runners, strict=True):
+        for task in self._tasks:
             try:
                 plan = plan_arguments(
                     task.evaluator, columns=columns, mapping=task.mapping, params=task.params
@@ -197,7 +194,7 @@ class Evaluation:
                     f"{task.evaluator.name}: {error}" if len(self._tasks) > 1 else str(error)
                 )
             else:
-                jobs.append(Job(self._load(task.evaluator, plan, runner), runner))
+                jobs.append(Job(self._load(task.evaluator, plan, task.runner), task.runner))
         if errors:
             raise MappingError("\n".join(errors))
         return jobs
@@ -228,8 +225,8 @@ class Evaluation:
 
     def _makers(self) -> list[RecordMaker]:
         makers: list[RecordMaker] = []
-        for position, (task, runner) in enumerate(zip(self._tasks, self._runners, strict=True)):
-            evaluator = task.evaluator
+        for position, task in enumerate(self._tasks):
+            evaluator, runner = task.evaluator, task.runner
             stamp = runner.tier if runner.jailed else f"{runner.tier}: no sandbox"
             makers.append(
                 RecordMaker(

@@ -14,6 +14,7 @@ from typing import NoReturn
 
 import msgspec
 
+from scorewright.runners.deno.import_map import import_map_url
 from scorewright.runners.deno.layers import (
     MANDATORY,
     PROFILE,
@@ -73,7 +74,8 @@ def _become_deno(fork: Fork, launcher: Layers, root: Root) -> NoReturn:
             _say_hello(report)
             os._exit(_REFUSED)
         heap = f"--v8-flags=--max-old-space-size={fork.memory_mb}"
-        command = [DENO, *_FLAGS, heap, root.path(WORKER_SCRIPT), report]
+        modules = f"--import-map={import_map_url()}"
+        command = [DENO, *_FLAGS, heap, modules, root.path(WORKER_SCRIPT), report]
         os.execve(root.path(DENO), command, ENVIRONMENT)  # noqa: S606 - what it is all about
     except OSError as error:
         os.write(_STDERR, f"Deno cannot be executed: {error}".encode())

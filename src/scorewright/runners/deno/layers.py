@@ -8,7 +8,9 @@ from scorewright.runners.deno.root import Root
 from scorewright.runners.jail.kernel import capabilities, privileges, seccomp
 from scorewright.runners.jail.layers import Layers, enter_zygote_layers
 
-MANDATORY = frozenset({"single_thread", "no_new_privs", "rlimits", "capabilities", "seccomp", "files"})
+MANDATORY = frozenset(
+    {"single_thread", "no_new_privs", "rlimits", "capabilities", "seccomp", "files"}
+)
 """Without one of these Deno is not started. `files` is an own root, or else Landlock: V8 needs open and read."""
 
 PROFILE = seccomp.Profile(
@@ -24,9 +26,7 @@ PROFILE = seccomp.Profile(
             "readv poll ppoll clock_nanosleep nanosleep prlimit64 sched_getaffinity execve tgkill ioctl"
         ).split()
     ),
-    killing=tuple(
-        name for name in seccomp.KILLING if name not in ("execve", "process_vm_readv")
-    ),
+    killing=tuple(name for name in seccomp.KILLING if name not in ("execve", "process_vm_readv")),
     compiles=True,
 )
 """What a worker may call. `execve` is how Deno itself comes in; no later one finds another program."""
@@ -48,7 +48,8 @@ def enter_launcher_layers(layers: Layers, root: Root) -> bool:
         Whether the next child is the first process of a new process namespace.
     """
     own_processes = enter_zygote_layers(layers, enter_root=root.enter, root_layer="own_root")
-    layers.report["dumpable"] = "off: executing a program makes it readable for its own user again"
+    # The launcher's alone: what it executes can be looked into by its own user again.
+    layers.report.pop("dumpable")
     return own_processes
 
 

@@ -20,12 +20,20 @@ ENVIRONMENT = {
 }
 #: Where the C library and its loader are; those that a machine does not have are left out.
 _LIBRARY_FOLDERS = ("/lib", "/lib64", "/usr/lib")
-_LIBRARY_PREFIXES = ("ld-linux", "libc.so", "libdl.so", "libgcc_s.so", "libm.so", "libpthread.so", "librt.so")
+_LIBRARY_PREFIXES = (
+    "ld-linux",
+    "libc.so",
+    "libdl.so",
+    "libgcc_s.so",
+    "libm.so",
+    "libpthread.so",
+    "librt.so",
+)
 _DEVICES = ("/dev/null", "/dev/urandom")
 
 
 class Root:
-    """Files by their path inside, held open from before rights are given up.
+    """The files that Deno needs, by their path inside.
 
     Args:
         deno: Path of the binary.
@@ -33,21 +41,25 @@ class Root:
     """
 
     def __init__(self, deno: str, script: str) -> None:
-        self._outside = {DENO: deno, WORKER_SCRIPT: script}
-        for path in _libraries():
-            self._outside[path] = path
-        for path in _DEVICES:
-            self._outside[path] = path
-        self._descriptors = {
-            inside: os.open(outside, os.O_PATH | os.O_CLOEXEC)
-            for inside, outside in self._outside.items()
-        }
+        same = {path: path for path in (*_libraries(), *_DEVICES)}
+        self._outside = {DENO: deno, WORKER_SCRIPT: script, **same}
+        self._descriptors = self._open()
         self._is_entered = False
 
     def enter(self) -> None:
         """Make these files the whole root. Needs a mount namespace of its own."""
+        # Opened anew: only what was found through a mount of this namespace can be bound in it.
+        before, self._descriptors = self._descriptors, self._open()
+        for descriptor in before.values():
+            os.close(descriptor)
         enter_bound_root(self._descriptors)
         self._is_entered = True
+
+    def _open(self) -> dict[str, int]:
+        return {
+            inside: os.open(outside, os.O_PATH | os.O_CLOEXEC)
+            for inside, outside in self._outside.items()
+        }
 
     def allow(self) -> int:
         """Have Landlock allow reading and executing these files and nothing else."""

@@ -34,8 +34,6 @@ PURPOSES = {
     "identity_map": "the worker's own id, outside of its namespace",
     "mount_namespace": "the host's mounts",
     "empty_root": "every path: nothing is there but an empty, read-only folder",
-    "own_root": "every path but Deno, its libraries and its harness, all of them read-only",
-    "files": "the host's files: that an own root or else Landlock keeps them away (Deno only)",
     "pid_namespace": "the sight of other processes",
     "net_namespace": "every network device",
     "ipc_namespace": "shared memory and queues of the host",
