@@ -5,8 +5,8 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
-from platforms import readable_copy
 
+from platforms import readable_copy
 from scorewright.runners.jail.supervisor import JailRunner
 
 

@@ -90,9 +90,12 @@ const KEPT = new Set(
 );
 
 function removeForeignGlobals() {
-  for (const key of Reflect.ownKeys(globalThis)) {
-    // Symbols are how Deno knows its own objects again, this one included.
-    if (typeof key === "string" && !KEPT.has(key)) delete globalThis[key];
+  // What it inherits as well: an event listener would outlive its item.
+  for (let owner = globalThis; owner !== objectPrototype; owner = getPrototypeOf(owner)) {
+    for (const key of Reflect.ownKeys(owner)) {
+      // Symbols are how Deno knows its own objects again, this one included.
+      if (typeof key === "string" && !KEPT.has(key)) delete owner[key];
+    }
   }
 }
 
@@ -479,7 +482,7 @@ async function settle(promise) {
     const turns = timers.length ? TURNS_BEFORE_TIMER : TURNS_BEFORE_END;
     for (let i = 0; i < turns && !done; i++) await undefined;
     if (done) break;
-    if (!timers.length) throw new Error("evaluate awaits something that nothing will ever finish");
+    if (!timers.length) throw new Error("evaluate does not end: it awaits something that never comes, or awaits without end");
     fireNextTimer();
   }
   if (rejected) throw result;
