@@ -21,6 +21,7 @@ from scorewright.runners.process import WorkerLostError
 #: What frames of the author's file are called in there: a path could hold anything.
 _FILENAME: Final = "evaluator.js"
 _VALUE: Final = 0
+_USUAL_KEYS: Final = {"score", "explanation"}
 _MAX_MESSAGE: Final = 600
 _MAX_TYPE: Final = 160
 _MAX_LINE_CHARS: Final = 160
@@ -128,6 +129,9 @@ class DenoDialect:
 
     def _outcome(self, kind: int, payload: Any) -> Outcome:
         if kind == _VALUE:
+            if type(payload) is dict and payload.keys() == _USUAL_KEYS:  # pyright: ignore[reportUnknownMemberType]
+                # The funnel knows these two by identity: it takes another way, a third of the time, with our own.
+                payload = {"score": payload["score"], "explanation": payload["explanation"]}
             return self._interpret(payload)
         return self._failed(msgspec.convert(payload, _Failure))
 

@@ -21,7 +21,7 @@ const write = D.stdout.writeSync.bind(D.stdout);
 const mark = D.stderr.writeSync.bind(D.stderr);
 const exit = D.exit;
 const { isArray } = Array;
-const { getPrototypeOf, keys: ownKeys, prototype: objectPrototype } = Object;
+const { defineProperty, getPrototypeOf, keys: ownKeys, prototype: objectPrototype } = Object;
 const { isFinite, isSafeInteger } = Number;
 const { round } = Math;
 const indirectEval = eval;
@@ -261,8 +261,11 @@ class BadReturn extends Error {}
 const EXOTIC = [Map, Set, WeakMap, WeakSet, WeakRef, Date, RegExp, RealPromise, Error, ArrayBuffer, DataView,
   getPrototypeOf(Uint8Array), Number, String, Boolean];
 
+/** The objects and lists around the value that is being copied. */
+let above = [];
+
 /** Return a copy of plain JSON values; throw BadReturn where a value is none. */
-function toPlain(value, path, depth, above) {
+function toPlain(value, path) {
   switch (typeof value) {
     case "string":
       if (value.length > MAX_TEXT_CHARS) value = value.slice(0, MAX_TEXT_CHARS);
@@ -274,47 +277,48 @@ function toPlain(value, path, depth, above) {
       return value;
     case "undefined":
       return null;
-    case "object":
+    case "object": {
       if (value === null) return null;
-      return isArray(value) ? listToPlain(value, path, depth, above) : objectToPlain(value, path, depth, above);
+      if (above.includes(value)) throw new BadReturn(`${where(path)}the value is circular; return plain data`);
+      if (above.length > MAX_DEPTH) throw new BadReturn(`${where(path)}nested deeper than ${MAX_DEPTH} levels; return less`);
+      above.push(value);
+      const copy = isArray(value) ? listToPlain(value, path) : objectToPlain(value, path);
+      above.pop();
+      return copy;
+    }
     default:
       throw new BadReturn(`${where(path)}${nameOfType(value)} is not JSON; return ${typeof value === "bigint" ? "Number(x) or String(x)" : "plain data"}`);
   }
 }
 
-function objectToPlain(value, path, depth, above) {
-  for (const exotic of EXOTIC) {
-    if (value instanceof exotic) {
-      throw new BadReturn(`${where(path)}${nameOfType(value)} is not JSON; return plain data`);
+function objectToPlain(value, path) {
+  if (getPrototypeOf(value) !== objectPrototype) { // most are plain, and to ask after every exotic type takes time
+    for (const exotic of EXOTIC) {
+      if (value instanceof exotic) {
+        throw new BadReturn(`${where(path)}${nameOfType(value)} is not JSON; return plain data`);
+      }
     }
   }
-  checkNesting(value, path, depth, above);
-  if (typeof value.toJSON === "function") return toPlain(value.toJSON(), path, depth + 1, [...above, value]);
+  if (typeof value.toJSON === "function") return toPlain(value.toJSON(), path);
   const copy = {};
-  const within = [...above, value];
   for (const key of ownKeys(value)) {
     const part = value[key];
     if (part === undefined) continue;
     const name = key.isWellFormed() ? key : key.toWellFormed();
-    Object.defineProperty(copy, name, {
-      value: toPlain(part, path ? `${path}.${name}` : name, depth + 1, within),
-      writable: true, enumerable: true, configurable: true,
-    });
+    const plain = toPlain(part, path ? `${path}.${name}` : name);
+    if (name === "__proto__") {
+      defineProperty(copy, name, { value: plain, writable: true, enumerable: true, configurable: true });
+    } else {
+      copy[name] = plain;
+    }
   }
   return copy;
 }
 
-function listToPlain(value, path, depth, above) {
-  checkNesting(value, path, depth, above);
-  const within = [...above, value];
+function listToPlain(value, path) {
   const copy = [];
-  for (let i = 0; i < value.length; i++) copy.push(toPlain(value[i], `${path}[${i}]`, depth + 1, within));
+  for (let i = 0; i < value.length; i++) copy.push(toPlain(value[i], `${path}[${i}]`));
   return copy;
-}
-
-function checkNesting(value, path, depth, above) {
-  if (above.includes(value)) throw new BadReturn(`${where(path)}the value is circular; return plain data`);
-  if (depth > MAX_DEPTH) throw new BadReturn(`${where(path)}nested deeper than ${MAX_DEPTH} levels; return less`);
 }
 
 function where(path) {
@@ -534,8 +538,9 @@ async function serve() {
       try {
         let value = fresh()(...bind(items[i]));
         if (isThenable(value)) value = await settle(value);
-        judged = [VALUE, toPlain(value, "", 0, [])];
+        judged = [VALUE, toPlain(value, "")];
       } catch (error) {
+        above = [];
         judged = failed(error, load.filename);
       }
       if (timers.length) timers = [];
