@@ -17,7 +17,7 @@ from command_line import CommandLine
 from platforms import WEAKER, is_readable_for_all, prefix
 from scorewright.domain.binding import Argument
 from scorewright.domain.convention import Convention
-from scorewright.domain.errors import SandboxUnavailableError
+from scorewright.domain.errors import EvaluatorError, SandboxUnavailableError
 from scorewright.domain.result import Failed, FailureCode, Outcome, Scored, Skipped
 from scorewright.engine.execute import Item, Job, execute
 from scorewright.runners.deno.import_map import NODE_MODULES
@@ -218,6 +218,56 @@ def test_arguments_are_bound_as_for_python(runner: DenoRunner):
     failure = failed(second.outcome)
     assert failure.code == FailureCode.MAPPING_ERROR
     assert failure.message == 'field x.y[-1] (variable "a") is not in this item'
+
+
+# ---- TypeScript ---------------------------------------------------------------------------------------
+
+
+def typescript(runner: DenoRunner, source: str) -> Outcome:
+    job = Job(msgspec.structs.replace(load(source), language="typescript"), runner)
+    return next(execute([item(7)], [job], limits=limits(), workers=1)).outcomes[0][0].outcome
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "interface Row { a: number }\nexport function evaluate(x: number): { score: number; explanation: string } { return { score: x as number, explanation: `${x!}` }; }",
+        "export default <T extends number>(x: T) => ({ score: x, explanation: String(x) } satisfies object);",
+        "type N = number;\nfunction evaluate(x: N) { return { score: x, explanation: String(x) }; }",
+        "enum Grade { Bad, Good = 7 }\nexport function evaluate(x: number) { return { score: Grade.Good, explanation: String(x) }; }",
+        "namespace Rules { export const offset: number = 0; }\nexport function evaluate(x: number) { return { score: x + Rules.offset, explanation: String(x) }; }",
+        "class Box { constructor(public value: number) {} }\nfunction evaluate(x: number) { return { score: new Box(x).value, explanation: String(x) }; }",
+    ],
+)
+def test_typescript_runs_as_it_is_written(runner: DenoRunner, source: str):
+    assert typescript(runner, source) == Scored(score=7.0, explanation="7")
+
+
+@pytest.mark.parametrize("start", ["type N = number;", "enum Grade { Bad,\nGood }"])
+def test_a_failure_names_the_line_of_the_typescript(runner: DenoRunner, start: str):
+    source = f"{start}\n\ninterface Row {{\n  a: number\n}}\nfunction evaluate(x: number) {{\n  const row: Row = {{ a: x }};\n  throw new Error(String(row.a));\n}}"
+    line = source[: source.index("throw")].count("\n") + 1
+
+    failure = failed(typescript(runner, source))
+
+    assert failure.line == line
+    assert failure.traceback is not None
+    assert "throw new Error(String(row.a));" in failure.traceback
+
+
+def test_typescript_that_cannot_be_translated_is_refused(runner: DenoRunner):
+    with pytest.raises(EvaluatorError, match="TypeScript: "):
+        typescript(runner, "enum Grade { Bad = }\nfunction evaluate(x: number) { return 1; }")
+
+
+def test_a_long_source_is_translated_whole(runner: DenoRunner):
+    padding = "// a line of eighty characters that has to go through the socket as well, and back\n"
+    source = (
+        padding * 12_000
+        + "enum G { A }\nfunction evaluate(x: number) { return { score: x, explanation: String(G.A) }; }"
+    )
+
+    assert typescript(runner, source) == Scored(score=7.0, explanation="0")
 
 
 # ---- the same result every time ---------------------------------------------------------------------
@@ -537,8 +587,9 @@ def test_both_languages_run_side_by_side_and_agree(cli: CommandLine):
 @pytest.mark.parametrize(
     ("file", "runner", "text"),
     [
-        ("x.js", "jail", "the jail runs Python alone"),
-        ("x.py", "deno", "Deno runs JavaScript alone"),
+        ("x.js", "jail", "it runs Python alone"),
+        ("x.py", "deno", "it runs JavaScript and TypeScript alone"),
+        ("x.ts", "jail", "it runs Python alone"),
         ("x.js", "local", "cannot be run without a sandbox yet"),
     ],
 )
@@ -546,6 +597,7 @@ def test_a_runner_refuses_a_language_that_it_does_not_take(
     cli: CommandLine, file: str, runner: str, text: str
 ):
     cli.write("x.js", ECHO)
+    cli.write("x.ts", ECHO)
     cli.write("x.py", "def evaluate(x):\n    return {'score': 1, 'explanation': ''}\n")
     cli.write_rows("rows.jsonl", [{"x": 1}])
 
@@ -605,3 +657,20 @@ def test_the_javascript_sample_of_agenta_runs(cli: CommandLine):
     assert done.code == 0, done.stderr
     (result,) = cli.results("out.jsonl")
     assert result["status"] == "scored", result
+
+
+def test_the_typescript_sample_of_agenta_runs(cli: CommandLine):
+    path = SHARED / "seeds" / "agenta-custom-code-evaluator.txt"
+    if not path.is_file():
+        pytest.skip("needs the seeds beside the repository")
+    text = path.read_text(encoding="utf-8")
+    start = text.index("function evaluate(\n")
+    source = text[start : text.index("\n}\n", start) + 3]
+    cli.write("sample.ts", source)
+    cli.write_rows("rows.jsonl", [{"inputs": {"correct_answer": "a"}, "outputs": "b"}])
+
+    done = cli("run", "sample.ts", "--data", "rows.jsonl", "--out", "out.jsonl", "--format", "json")
+
+    assert done.code == 0, done.stderr
+    (result,) = cli.results("out.jsonl")
+    assert (result["score"], result["passed"]) == (0.0, False)

@@ -136,7 +136,7 @@ def _add_run(commands: _Commands) -> None:
         nargs="+",
         type=Path,
         metavar="EVALUATOR",
-        help=".py or .js file, or .yaml definition",
+        help=".py, .js or .ts file, or .yaml definition",
     )
     parser.add_argument(
         "--data",
@@ -294,7 +294,7 @@ def _call_run(options: argparse.Namespace) -> int:
     languages = {LANGUAGE_OF_SUFFIX.get(ending, "python") for ending in endings}
     runner = options.runner
     zygote = launch_zygote() if runner in ("auto", "jail") and "python" in languages else None
-    launcher = launch_deno() if runner in ("auto", "deno") and "javascript" in languages else None
+    launcher = launch_deno() if runner in ("auto", "deno") and languages - {"python"} else None
 
     from scorewright.cli.run import RunOptions, run_command
 

@@ -126,7 +126,7 @@ def evaluate(  # noqa: PLR0913 - what a run can be told, each by name
         mapping: `[EVALUATOR.]VARIABLE` to field name, path, or constant.
         params: `[EVALUATOR.]KEY` to a config param's value.
         convention: How `evaluate` is called; detected for each evaluator when None.
-        runner: `auto`, `jail` (Python), `deno` (JavaScript), or `local` (no sandbox: for Python you trust).
+        runner: `auto`, `jail` (Python), `deno` (JavaScript, TypeScript), or `local` (no sandbox: for Python you trust).
         workers: Processes; one per core when None.
         timeout_s: Seconds an item may take.
         memory_mb: MiB a worker may use beyond the interpreter.

@@ -203,6 +203,7 @@ class Evaluation:
         limits = self._settings.limits
         return Load(
             source=evaluator.source,
+            language=evaluator.language,
             filename=evaluator.origin,
             convention=evaluator.convention,
             plan=plan,

@@ -6,26 +6,34 @@ from typing import Final
 
 from scorewright.domain.errors import UsageError
 from scorewright.domain.evaluator import Evaluator
-from scorewright.domain.source_language import Language
+from scorewright.domain.source_language import LANGUAGE_TITLES, Language
 from scorewright.runners.base import Runner
 from scorewright.runners.jail.launch import LaunchedZygote
 
 RUNNERS = ("auto", "jail", "deno", "local")
 
 #: What `auto` takes, by language: the strongest that there is.
-_STRONGEST: Final[dict[Language, str]] = {"python": "jail", "javascript": "deno"}
+_STRONGEST: Final[dict[Language, str]] = {
+    "python": "jail",
+    "javascript": "deno",
+    "typescript": "deno",
+}
+_USE_DENO: Final = "use --runner deno, or leave it out"
 #: Why a runner does not take a language.
 _REFUSALS: Final[dict[tuple[str, Language], str]] = {
-    ("jail", "javascript"): "the jail runs Python alone; use --runner deno, or leave it out",
-    ("deno", "python"): "Deno runs JavaScript alone; use --runner jail, or leave it out",
-    ("local", "javascript"): (
-        "JavaScript cannot be run without a sandbox yet; use --runner deno, or leave it out"
-    ),
+    (
+        "deno",
+        "python",
+    ): "it runs JavaScript and TypeScript alone; use --runner jail, or leave it out",
+    **{
+        (runner, language): f"{why}; {_USE_DENO}"
+        for language in ("javascript", "typescript")
+        for runner, why in (
+            ("jail", "it runs Python alone"),
+            ("local", f"{LANGUAGE_TITLES[language]} cannot be run without a sandbox yet"),
+        )
+    },
 }
-_NO_TYPESCRIPT: Final = (
-    "TypeScript can be checked, but not be run by this version yet; "
-    "write it as JavaScript without types in a .js file"
-)
 
 
 class Runners:
@@ -71,8 +79,6 @@ class Runners:
         Raises:
             UsageError: The caller's: the runner that was asked for does not take this language.
         """
-        if language == "typescript":
-            raise UsageError(_NO_TYPESCRIPT)
         tier = _STRONGEST[language] if self._name == "auto" else self._name
         if (refusal := _REFUSALS.get((tier, language))) is not None:
             raise UsageError(f"--runner {tier}: {refusal}")

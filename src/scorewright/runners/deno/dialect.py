@@ -63,6 +63,8 @@ class DenoDialect:
 
     Args:
         load: The evaluator.
+        javascript: Its source as JavaScript.
+        lines: For each line of that the author's line, from 1; None where they are the same ones.
 
     Raises:
         EvaluatorError: The author's: the source takes too long to parse.
@@ -71,9 +73,12 @@ class DenoDialect:
     #: Only the host looks at the clock.
     grace_s = 0.0
 
-    def __init__(self, load: protocol.Load) -> None:
+    def __init__(
+        self, load: protocol.Load, javascript: str, lines: Sequence[int] | None = None
+    ) -> None:
         self._load = load
-        self._body = as_factory_body(load.source)
+        self._body = as_factory_body(javascript)
+        self._author_lines = lines
         self._lines = load.source.split("\n")
         self._interpret = make_interpreter(
             Reading(
@@ -129,10 +134,12 @@ class DenoDialect:
 
     def _outcome(self, kind: int, payload: Any) -> Outcome:
         if kind == _VALUE:
-            if type(payload) is dict and payload.keys() == _USUAL_KEYS:  # pyright: ignore[reportUnknownMemberType]
-                # The funnel knows these two by identity: it takes another way, a third of the time, with our own.
-                payload = {"score": payload["score"], "explanation": payload["explanation"]}
-            return self._interpret(payload)
+            returned: Any = payload  # stays so, whatever is asked about it
+            if type(payload) is dict and returned.keys() == _USUAL_KEYS:
+                # The funnel knows these two by identity: with our own it needs a third of the time.
+                score, explanation = returned["score"], returned["explanation"]
+                return self._interpret({"score": score, "explanation": explanation})
+            return self._interpret(returned)
         return self._failed(msgspec.convert(payload, _Failure))
 
     def _failed(self, failure: _Failure) -> Failed:
@@ -145,7 +152,7 @@ class DenoDialect:
         if code is not FailureCode.AUTHOR_ERROR:
             return Failed(code, message)
         name = None if failure.type is None else failure.type[:_MAX_TYPE]
-        frames = [(line, called) for line, called in failure.frames if line > 0]
+        frames = [(self._author_line(line), called) for line, called in failure.frames if line > 0]
         shown = [self._show(line, called) for line, called in reversed(frames)]
         return Failed(
             code,
@@ -156,6 +163,10 @@ class DenoDialect:
             if frames
             else None,
         )
+
+    def _author_line(self, line: int) -> int:
+        known = self._author_lines
+        return line if known is None or line > len(known) else known[line - 1]
 
     def _show(self, line: int, called: str) -> str:
         text = self._lines[line - 1].strip() if line <= len(self._lines) else ""

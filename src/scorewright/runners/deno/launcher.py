@@ -21,12 +21,20 @@ from scorewright.runners.deno.layers import (
     enter_launcher_layers,
     enter_worker_layers,
 )
-from scorewright.runners.deno.root import DENO, ENVIRONMENT, WORKER_SCRIPT, Root
+from scorewright.runners.deno.root import (
+    DENO,
+    ENVIRONMENT,
+    TYPESCRIPT_SCRIPT,
+    WORKER_SCRIPT,
+    Root,
+)
 from scorewright.runners.harness import protocol
 from scorewright.runners.jail.fork_server import Fork, become_first_process, keep_only, serve
 from scorewright.runners.jail.kernel import privileges, seccomp
 from scorewright.runners.jail.layers import Layers, missing
 
+#: The program that translates TypeScript.
+TYPESCRIPT = "typescript"
 #: The exit statuses of a child that lacks a mandatory layer, and of one that could not become Deno.
 _REFUSED, _BROKE = 71, 70
 _STDIN, _STDOUT, _STDERR = 0, 1, 2
@@ -46,7 +54,7 @@ def main(control: int, omitted: str, deno: str) -> NoReturn:
         deno: Path of the binary.
     """
     keep_only(control)
-    root = Root(deno, os.path.join(os.path.dirname(__file__), "worker.mjs"))
+    root = Root(deno, os.path.dirname(__file__))
     layers = Layers(frozenset(filter(None, omitted.split(","))))
     if enter_launcher_layers(layers, root):
         become_first_process()
@@ -74,8 +82,11 @@ def _become_deno(fork: Fork, launcher: Layers, root: Root) -> NoReturn:
             _say_hello(report)
             os._exit(_REFUSED)
         heap = f"--v8-flags=--max-old-space-size={fork.memory_mb}"
-        modules = f"--import-map={import_map_url()}"
-        command = [DENO, *_FLAGS, heap, modules, root.path(WORKER_SCRIPT), report]
+        command = [DENO, *_FLAGS, heap]
+        if fork.program == TYPESCRIPT:
+            command += [root.path(TYPESCRIPT_SCRIPT), report]
+        else:
+            command += [f"--import-map={import_map_url()}", root.path(WORKER_SCRIPT), report]
         os.execve(root.path(DENO), command, ENVIRONMENT)  # noqa: S606 - what it is all about
     except OSError as error:
         os.write(_STDERR, f"Deno cannot be executed: {error}".encode())

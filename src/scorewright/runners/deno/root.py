@@ -9,6 +9,7 @@ from scorewright.runners.jail.kernel.root import enter_bound_root
 
 DENO = "/deno"
 WORKER_SCRIPT = "/worker.mjs"
+TYPESCRIPT_SCRIPT = "/typescript.mjs"
 #: All that Deno's environment holds. The language of the machine must not show in results.
 ENVIRONMENT = {
     "HOME": "/nonexistent",
@@ -29,6 +30,8 @@ _LIBRARY_PREFIXES = (
     "libpthread.so",
     "librt.so",
 )
+#: Where Deno asks for its own name, without the rest of /proc.
+_LINKS = {"/proc/self/exe": DENO}
 _DEVICES = ("/dev/null", "/dev/urandom")
 
 
@@ -37,12 +40,13 @@ class Root:
 
     Args:
         deno: Path of the binary.
-        script: Path of the harness.
+        scripts: Folder of the scripts.
     """
 
-    def __init__(self, deno: str, script: str) -> None:
+    def __init__(self, deno: str, scripts: str) -> None:
         same = {path: path for path in (*_libraries(), *_DEVICES)}
-        self._outside = {DENO: deno, WORKER_SCRIPT: script, **same}
+        own = {inside: scripts + inside for inside in (WORKER_SCRIPT, TYPESCRIPT_SCRIPT)}
+        self._outside = {DENO: deno, **own, **same}
         self._descriptors = self._open()
         self._is_entered = False
 
@@ -52,7 +56,7 @@ class Root:
         before, self._descriptors = self._descriptors, self._open()
         for descriptor in before.values():
             os.close(descriptor)
-        enter_bound_root(self._descriptors)
+        enter_bound_root(self._descriptors, _LINKS)
         self._is_entered = True
 
     def _open(self) -> dict[str, int]:

@@ -64,8 +64,12 @@ class KernelRunner:
 
     def spawn(self, limits: Limits) -> WorkerProcess:
         """Fork a worker and check its layers before it may see any source."""
+        return self.spawn_program("", limits)
+
+    def spawn_program(self, program: str, limits: Limits) -> WorkerProcess:
+        """Like `spawn`, for another program of the fork server than the one that runs evaluators."""
         zygote = self._ready_zygote()
-        worker = self._fork(zygote, limits)
+        worker = self._fork(zygote, limits, program)
         try:
             frame = worker.wait_frame(_HELLO_TIMEOUT_S)
         except WorkerLostError:
@@ -75,7 +79,7 @@ class KernelRunner:
             status = worker.end()
             raise SandboxUnavailableError(
                 f"sandbox: a worker ended before its hello (status {status})"
-                f"{': ' if last_words else ''}{last_words[:_MAX_LAST_WORDS]}"
+                f"{': ' if last_words else ''}{last_words[-_MAX_LAST_WORDS:]}"
             )
         self._hello = msgspec.json.decode(frame[1], type=protocol.Hello)
         try:
@@ -122,13 +126,13 @@ class KernelRunner:
             self._is_ready = True
         return zygote
 
-    def _fork(self, zygote: Connection, limits: Limits) -> WorkerProcess:
+    def _fork(self, zygote: Connection, limits: Limits, program: str) -> WorkerProcess:
         try:
             channel = Channel(self.make_progress)
         except OSError as error:
             raise SandboxUnavailableError(f"sandbox: no channel to a worker: {error}") from None
         try:
-            return zygote.fork(channel, limits.memory_mb)
+            return zygote.fork(channel, limits.memory_mb, program)
         except SandboxUnavailableError:
             channel.close()
             self.close()
