@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
+import sys
 from collections.abc import Generator
 from pathlib import Path
 
@@ -23,6 +25,7 @@ from scorewright.engine.execute import Item, Job, execute
 from scorewright.runners.deno.import_map import NODE_MODULES
 from scorewright.runners.deno.layers import MANDATORY
 from scorewright.runners.deno.supervisor import DenoRunner
+from scorewright.runners.jail import launch
 from scorewright.runners.jail.launch import launch_deno
 from scorewright.runners.session import Session
 from workbench import children, explanation, item, limits, load, open_descriptors, run, scores
@@ -513,6 +516,46 @@ def test_weaker_machines_run_it_with_what_they_have(platform: str, shared_folder
         runner.close()
 
 
+def test_without_the_package_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "deno", None)
+
+    with pytest.raises(SandboxUnavailableError, match="pip install deno"):
+        DenoRunner().spawn(limits())
+
+
+def test_deno_s_own_permissions_are_not_what_holds(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    """A harness that tries what author code would if it had every permission of Deno's."""
+    attempts = {
+        "permission": 'Deno.env.get("TZ")',
+        "read": 'Deno.readTextFileSync("/etc/passwd")',
+        "list": 'Deno.readDirSync("/etc")',
+        "write": 'Deno.writeTextFileSync("/written", "x")',
+        "spawn": 'new Deno.Command("/deno", {args: ["-V"]}).outputSync()',
+        "signal": 'Deno.kill(1, "SIGKILL")',
+        "listen": "Deno.listen({port: 0})",
+        "datagram": 'Deno.listenDatagram({port: 0, transport: "udp"})',
+        "library": 'Deno.dlopen("/lib/x86_64-linux-gnu/libc.so.6", {socket: {parameters: ["i32", "i32", "i32"], result: "i32"}}).symbols.socket(2, 1, 0)',
+    }
+    tries = ",".join(
+        f"{json.dumps(name)}: (() => {{ try {{ const r = {code}; return r === -1 ? 'refused' : 'ESCAPED ' + [...(r[Symbol.iterator] ? r : [r])]; }} catch (e) {{ return 'refused'; }} }})()"
+        for name, code in attempts.items()
+    )
+    said = f"const engine = JSON.stringify({{{tries}}});"
+    package = _copied_package(tmp_path, said)
+    launched = _launch_from(package, monkeypatch)
+    runner = DenoRunner(launched=launched)
+    try:
+        runner.spawn_program("typescript", limits()).end()
+        report = runner.report()
+    finally:
+        runner.close()
+
+    assert report is not None
+    found = json.loads(report.engine)
+    assert found.pop("permission").startswith("ESCAPED")  # Deno itself refuses nothing here
+    assert set(found.values()) == {"refused"}, found
+
+
 def test_a_layer_that_is_insisted_on_is_insisted_on():
     runner = DenoRunner(required=frozenset({"a_layer_of_the_future"}))
     try:
@@ -543,6 +586,32 @@ def test_neighbours_stay_healthy_and_nothing_is_left_behind():
 
     assert children() == before
     assert open_descriptors() == descriptors
+
+
+def _copied_package(folder: Path, said: str) -> Path:
+    """Copy the package, with all permissions for Deno and a script that says what `said` finds out."""
+    source = Path(launch.__file__).parents[2]
+    copy = folder / "scorewright"
+    shutil.copytree(source, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    for each in (folder.parent.parent, folder.parent, folder):
+        each.chmod(each.stat().st_mode | 0o755)
+    launcher = copy / "runners" / "deno" / "launcher.py"
+    text = launcher.read_text(encoding="utf-8")
+    assert '"run --quiet' in text
+    launcher.write_text(text.replace('"run --quiet', '"run -A --quiet'), encoding="utf-8")
+    script = copy / "runners" / "deno" / "typescript.mjs"
+    engine = "const engine = JSON.stringify("
+    before, found, _ = script.read_text(encoding="utf-8").partition(engine)
+    assert found
+    send = 'send("H", `{"layers":${LAYERS},"engine":${JSON.stringify(engine)}}`);'
+    script.write_text(f"{before}{said}\n{send}\n", encoding="utf-8")
+    return copy
+
+
+def _launch_from(package: Path, monkeypatch: pytest.MonkeyPatch) -> launch.LaunchedZygote:
+    paths = launch._import_paths()  # pyright: ignore[reportPrivateUsage] - what is to be exchanged
+    monkeypatch.setattr(launch, "_import_paths", lambda: [str(package.parent), *paths])
+    return launch.launch_deno()
 
 
 # ---- through the command line ----------------------------------------------------------------------------

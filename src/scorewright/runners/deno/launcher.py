@@ -17,7 +17,6 @@ import msgspec
 from scorewright.runners.deno.import_map import import_map_url
 from scorewright.runners.deno.layers import (
     MANDATORY,
-    PROFILE,
     enter_launcher_layers,
     enter_worker_layers,
 )
@@ -30,7 +29,7 @@ from scorewright.runners.deno.root import (
 )
 from scorewright.runners.harness import protocol
 from scorewright.runners.jail.fork_server import Fork, become_first_process, keep_only, serve
-from scorewright.runners.jail.kernel import privileges, seccomp
+from scorewright.runners.jail.kernel import privileges
 from scorewright.runners.jail.layers import Layers, missing
 
 #: The program that translates TypeScript.
@@ -58,7 +57,6 @@ def main(control: int, omitted: str, deno: str) -> NoReturn:
     layers = Layers(frozenset(filter(None, omitted.split(","))))
     if enter_launcher_layers(layers, root):
         become_first_process()
-    seccomp.assemble(PROFILE)  # once, for all workers
     fork = serve(layers)
     if fork is not None:
         _become_deno(fork, layers, root)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import resource
 
 from scorewright.runners.deno.root import Root
@@ -23,7 +24,7 @@ PROFILE = seccomp.Profile(
             "set_robust_list prctl geteuid getuid getgid getegid pkey_mprotect pkey_alloc pkey_free "
             "sched_getscheduler sched_getparam getcwd epoll_ctl epoll_wait epoll_pwait uname sysinfo "
             "socketpair set_tid_address eventfd2 epoll_create1 arch_prctl access faccessat faccessat2 writev "
-            "readv poll ppoll clock_nanosleep nanosleep prlimit64 sched_getaffinity execve tgkill ioctl"
+            "readv poll ppoll clock_nanosleep nanosleep sched_getaffinity execve ioctl"
         ).split()
     ),
     killing=tuple(name for name in seccomp.KILLING if name not in ("execve", "process_vm_readv")),
@@ -66,7 +67,8 @@ def enter_worker_layers(layers: Layers, root: Root, *, memory_mb: int) -> None:
     layers.apply("no_new_privs", privileges.set_no_new_privileges)
     layers.apply("landlock", root.allow)
     layers.apply("files", lambda: _require_files(layers))
-    layers.apply("seccomp", lambda: seccomp.load(seccomp.assemble(PROFILE)))
+    profile = PROFILE._replace(own_pid=os.getpid())
+    layers.apply("seccomp", lambda: seccomp.load(seccomp.assemble(profile)))
 
 
 def _require_files(layers: Layers) -> None:

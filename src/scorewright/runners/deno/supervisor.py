@@ -21,8 +21,7 @@ from scorewright.runners.progress import Progress, ProgressFile
 _TYPESCRIPT, _SOURCE, _TRANSLATION = "typescript", b"T", b"t"
 #: The longest source takes a second.
 _TRANSLATE_TIMEOUT_S: Final = 20.0
-#: The limit is on what is reserved, which for the longest source is far more than what is used.
-_TRANSLATE_LIMITS: Final = Limits(memory_mb=2048)
+_TRANSLATE_LIMITS: Final = Limits(memory_mb=512)
 
 
 class _Translation(msgspec.Struct, frozen=True):
