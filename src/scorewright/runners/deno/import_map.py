@@ -23,7 +23,7 @@ NODE_MODULES: Final = (
     "_stream_duplex _stream_passthrough _stream_readable _stream_transform _stream_wrap _stream_writable "
     "_tls_common _tls_wrap"
 ).split()
-"""Every module of Node that Deno knows; `tests/contract/test_deno.py` asks it."""
+"""Every module of Node that Deno knows; `tests/contract/test_deno_jail.py` asks it."""
 
 
 def import_map_url() -> str:
