@@ -19,7 +19,7 @@ from scorewright.domain.errors import CallerError, OurError, UsageError
 
 EXIT_CALLER = 2
 EXIT_OURS = 3
-RUNNERS = ("auto", "jail", "local")
+RUNNERS = ("auto", "jail", "deno", "local")
 CONVENTIONS = tuple(one.value for one in Convention)
 
 if TYPE_CHECKING:
@@ -127,7 +127,11 @@ def _add_run(commands: _Commands) -> None:
         call=_call_run,
     )
     parser.add_argument(
-        "evaluators", nargs="+", type=Path, metavar="EVALUATOR", help=".py file or .yaml definition"
+        "evaluators",
+        nargs="+",
+        type=Path,
+        metavar="EVALUATOR",
+        help=".py, .js or .ts file, or .yaml definition",
     )
     parser.add_argument(
         "--data",
@@ -276,11 +280,15 @@ def _add_runner(commands: _Commands) -> None:
 
 
 def _call_run(options: argparse.Namespace) -> int:
-    from scorewright.runners.jail.launch import launch_zygote
+    from scorewright.domain.source_language import LANGUAGE_OF_SUFFIX
+    from scorewright.runners.jail.launch import launch_deno, launch_zygote
 
     runner = options.runner or _runner_from_environment()
-    # The sandbox boots while we import the rest and read the data: each takes a tenth of a second.
-    zygote = launch_zygote() if runner in ("auto", "jail") else None
+    # A sandbox boots while we import the rest and read the data: each takes a tenth of a second.
+    endings = [path.suffix.lower() for path in options.evaluators]
+    languages = {LANGUAGE_OF_SUFFIX.get(ending, "python") for ending in endings}
+    zygote = launch_zygote() if runner in ("auto", "jail") and "python" in languages else None
+    launcher = launch_deno() if runner in ("auto", "deno") and languages - {"python"} else None
 
     from scorewright.cli.run import RunOptions, run_command
 
@@ -302,7 +310,8 @@ def _call_run(options: argparse.Namespace) -> int:
             max_failed=options.max_failed,
             as_json=options.format == "json",
         ),
-        zygote,
+        zygote=zygote,
+        launcher=launcher,
     )
 
 

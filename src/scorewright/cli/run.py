@@ -22,11 +22,11 @@ from scorewright.domain.errors import UsageError
 from scorewright.domain.evaluator import Evaluator
 from scorewright.domain.mapping import parse_map_option, parse_param_option, share_assignments
 from scorewright.domain.result_record import ResultRecord
-from scorewright.runners.base import Limits, Runner
+from scorewright.runners.base import Limits
 from scorewright.runners.jail.launch import LaunchedZygote
 from scorewright.services.evaluation import Evaluation, Report, Settings, Task
 from scorewright.services.evaluators import load_evaluators
-from scorewright.services.runner_choice import choose_runner
+from scorewright.services.runner_choice import Runners
 from scorewright.sources.dataset import Dataset, open_dataset
 from scorewright.storage.results_file import ResultsFile
 
@@ -55,32 +55,35 @@ class RunOptions:
     as_json: bool
 
 
-def run_command(options: RunOptions, zygote: LaunchedZygote | None) -> int:
+def run_command(
+    options: RunOptions, *, zygote: LaunchedZygote | None, launcher: LaunchedZygote | None
+) -> int:
     """Run evaluators over a dataset and print what came out.
 
     Args:
         options: As given.
-        zygote: The jail's, booting already; None for another runner.
+        zygote: The jail's, booting already; None where it is not needed.
+        launcher: Deno's, likewise.
 
     Returns:
         The exit code: 0, 1 for a missed threshold, 130 after Ctrl-C.
     """
     required = frozenset(filter(None, os.environ.get(_REQUIRE_VARIABLE, "").split(",")))
-    runner = choose_runner(options.runner, required_layers=required, launched=zygote)
+    runners = Runners(options.runner, required_layers=required, zygote=zygote, launcher=launcher)
     try:
-        return _run(options, runner)
+        return _run(options, runners)
     finally:
-        runner.close()
+        runners.close()
 
 
-def _run(options: RunOptions, runner: Runner) -> int:
+def _run(options: RunOptions, runners: Runners) -> int:
     convention = Convention(options.convention) if options.convention else None
     evaluators = load_evaluators(
-        options.evaluators, convention=convention, any_import=not runner.jailed
+        options.evaluators, convention=convention, any_import=not runners.jailed
     )
     names = [evaluator.name for evaluator in evaluators]
     gates = [parse_gate(text, names) for text in options.fail_under]
-    tasks = _tasks(options, evaluators)
+    tasks = _tasks(options, evaluators, runners)
     dataset = open_dataset(options.data)
     _show_notices(dataset, evaluators)
     out = _results_file(options)
@@ -90,7 +93,7 @@ def _run(options: RunOptions, runner: Runner) -> int:
         limit=options.limit,
     )
     previous = out.previous() if out else None
-    evaluation = Evaluation(dataset, tasks, runner=runner, settings=settings, previous=previous)
+    evaluation = Evaluation(dataset, tasks, settings=settings, previous=previous)
     report = evaluation.report
     with (
         _until_interrupted() as interrupted,
@@ -115,14 +118,19 @@ def _results_file(options: RunOptions) -> ResultsFile | None:
     return ResultsFile(options.out, resume=options.resume)
 
 
-def _tasks(options: RunOptions, evaluators: list[Evaluator]) -> list[Task]:
+def _tasks(options: RunOptions, evaluators: list[Evaluator], runners: Runners) -> list[Task]:
     names = [evaluator.name for evaluator in evaluators]
     maps = [parse_map_option(text, names) for text in options.mapping]
     values = [parse_param_option(text, names) for text in options.params]
     mappings = share_assignments(maps, evaluators)
     params = share_assignments(values, evaluators)
     return [
-        Task(evaluator=e, mapping=mappings.get(e.name, {}), params=params.get(e.name, {}))
+        Task(
+            evaluator=e,
+            runner=runners.for_evaluator(e),
+            mapping=mappings.get(e.name, {}),
+            params=params.get(e.name, {}),
+        )
         for e in evaluators
     ]
 

@@ -33,6 +33,8 @@ class Argument(msgspec.Struct, frozen=True, kw_only=True):
     required: bool = True
     #: Whether it is passed by keyword. Positional arguments come first and are always required.
     keyword: bool = True
+    #: Its place in the signature, from 0: how a language without keyword arguments passes it.
+    position: int = 0
 
 
 Plan: TypeAlias = tuple[Argument, ...]

@@ -23,9 +23,6 @@ from scorewright.domain.variable import Roles, Variable, assign_roles
 if TYPE_CHECKING:  # pathlib costs 4 ms, and is only named here
     from pathlib import Path
 
-#: What can be run so far; sources of any language can be read and checked.
-RUNNABLE_LANGUAGES: tuple[Language, ...] = ("python",)
-
 
 class Evaluator(msgspec.Struct, frozen=True, kw_only=True):
     """One version of an evaluator, complete and checked. Source: contracts §1."""

@@ -88,6 +88,7 @@ def _argument(run: _Run, index: int, parameter: Parameter) -> Argument | None:
         how="field",
         required=by_position or parameter.required,
         keyword=not by_position,
+        position=index,
     )
     if not from_item and keeps_default(parameter):
         return None

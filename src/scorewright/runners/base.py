@@ -7,6 +7,8 @@ from typing import Protocol
 
 import msgspec
 
+from scorewright.runners.dialect import Dialect
+from scorewright.runners.harness.protocol import Load
 from scorewright.runners.process import WorkerProcess
 
 
@@ -54,6 +56,14 @@ class Runner(Protocol):
 
         Raises:
             SandboxUnavailableError: It cannot be had; ours or the machine's, never the author's fault.
+        """
+        ...
+
+    def dialect(self, load: Load) -> Dialect:
+        """Return how its workers are spoken to about one evaluator.
+
+        Raises:
+            EvaluatorError: The author's: the source cannot be made ready for them.
         """
         ...
 

@@ -17,8 +17,10 @@ from typing import Any, NoReturn
 
 from scorewright.domain.errors import SandboxUnavailableError
 from scorewright.runners.base import Limits, RunnerReport
+from scorewright.runners.dialect import PythonDialect
 from scorewright.runners.harness import protocol
 from scorewright.runners.process import Channel, WorkerLostError, WorkerProcess, wait_readable
+from scorewright.runners.progress import SharedPage
 
 _EXIT_TIMEOUT_S = 5.0
 _HELLO_TIMEOUT_S = 10.0
@@ -42,13 +44,14 @@ class LocalRunner:
 
     def spawn(self, limits: Limits) -> WorkerProcess:
         """Fork a worker."""
-        channel = Channel()
+        page = SharedPage()
+        channel = Channel(lambda: page)
         sys.stdout.flush()
         sys.stderr.flush()
         parent = os.getpid()
         pid = os.fork()
         if pid == 0:
-            _run_child(channel, limits, self._evaluate, parent)
+            _run_child(channel, page.memory, limits, self._evaluate, parent)
         channel.close_far_ends()
         worker = WorkerProcess(channel, os.pidfd_open(pid), lambda: _wait(pid))
         try:
@@ -59,6 +62,10 @@ class LocalRunner:
             worker.end()
             raise SandboxUnavailableError("local: the worker process did not start")
         return worker
+
+    def dialect(self, load: protocol.Load) -> PythonDialect:
+        """Return how Python's harness is spoken to."""
+        return PythonDialect(load)
 
     def report(self) -> RunnerReport:
         """Say that there is no layer."""
@@ -82,7 +89,11 @@ def _wait(pid: int) -> int | None:
 
 
 def _run_child(
-    channel: Channel, limits: Limits, evaluate: Callable[..., Any] | None, parent: int
+    channel: Channel,
+    memory: protocol.SharedMemory,
+    limits: Limits,
+    evaluate: Callable[..., Any] | None,
+    parent: int,
 ) -> NoReturn:
     # Imported in the child alone: the host needs none of it.
     from scorewright.runners.harness import worker
@@ -95,7 +106,7 @@ def _run_child(
         channel.near.close()
         _bound_memory(limits.memory_mb)
         hello = protocol.Hello(layers={}, engine="local")
-        worker.serve(channel.far.fileno(), channel.memory, hello, jailed=False, evaluate=evaluate)
+        worker.serve(channel.far.fileno(), memory, hello, jailed=False, evaluate=evaluate)
     finally:  # a fork never returns into its parent's program
         os._exit(worker.HARNESS_BROKE)
 

@@ -20,19 +20,28 @@ _ENDED_BY_SIGNAL = 0x7F
 _OUT_OF_ROOM = (signal.SIGSEGV, signal.SIGABRT, _HARNESS_BROKE_STATUS)
 
 
-def describe_loss(reason: str, status: int | None, phase: int) -> Failed:
+#: What V8 and Deno say when there is no memory left.
+_NO_MEMORY: Final = ("out of memory", "memory allocation", "allocation failed", "heap limit")
+RESULT_TOO_LARGE: Final = "the result is too large to be sent; return less"
+OUT_OF_MEMORY: Final = "the code needed more memory than it may have; use less or raise --memory-mb"
+
+
+def describe_loss(reason: str, status: int | None, phase: int, last_words: str = "") -> Failed:
     """Return the failure.
 
     Args:
         reason: What the worker did.
         status: As waitpid gives it; None when it could not be learnt.
         phase: What it claimed to be doing.
+        last_words: What its runtime said.
     """
     code = FailureCode.AUTHOR_ERROR
     if status is None or reason != CLOSED:
         text = f"{TAMPERED}: the worker {reason}"
+    elif any(words in last_words.lower() for words in _NO_MEMORY):
+        code, text = FailureCode.OUT_OF_MEMORY, OUT_OF_MEMORY
     elif phase == PHASE_ENCODE and status in _OUT_OF_ROOM:
-        code, text = FailureCode.OUTPUT_LIMIT, "the result is too large to be sent; return less"
+        code, text = FailureCode.OUTPUT_LIMIT, RESULT_TOO_LARGE
     elif status == signal.SIGSYS:
         text = FORBIDDEN_CALL
     elif status == signal.SIGKILL:

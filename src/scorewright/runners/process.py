@@ -1,11 +1,9 @@
-"""The host's end of one worker: frames over a non-blocking socket, a page to look at, a way to kill."""
+"""The host's end of one worker: frames over a non-blocking socket, its progress, a way to kill."""
 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import math
-import mmap
 import os
 import select
 import signal
@@ -16,6 +14,7 @@ from collections.abc import Callable, Sequence
 from itertools import islice
 
 from scorewright.runners.harness import protocol
+from scorewright.runners.progress import Progress, SharedPage
 
 _READ_BYTES = 1 << 18
 #: Bytes the kernel should buffer each way, so that two batches rarely wait for the other side.
@@ -47,15 +46,18 @@ class WorkerLostError(Exception):
 
 
 class Channel:
-    """A socket pair and a shared page, made by the host; the far ends go to a new worker."""
+    """A socket pair and a place for progress, made by the host; the far ends go to a new worker.
 
-    def __init__(self) -> None:
+    Args:
+        make_progress: Makes that place.
+    """
+
+    def __init__(self, make_progress: Callable[[], Progress] = SharedPage) -> None:
         self.near, self.far = socket.socketpair()
         try:
             for end in (self.near, self.far):
                 end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _BUFFER_BYTES)
-            self.page_fd, memory = _make_page()
-            self.memory = protocol.SharedMemory(memory)
+            self.progress = make_progress()
         except OSError:
             self.near.close()
             self.far.close()
@@ -64,26 +66,13 @@ class Channel:
     def close_far_ends(self) -> None:
         """Let go of what only the worker should hold, so that its end shows as a closed socket."""
         self.far.close()
-        os.close(self.page_fd)
+        self.progress.handed_over()
 
     def close(self) -> None:
         """Let go of everything: there will be no worker."""
         self.close_far_ends()
         self.near.close()
-        self.memory.close()
-
-
-def _make_page() -> tuple[int, mmap.mmap]:
-    """Return a page's descriptor and its mapping."""
-    page_fd = os.memfd_create("scorewright-progress", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
-    try:
-        os.ftruncate(page_fd, protocol.SHARED_BYTES)
-        # A page that shrinks would kill whoever reads it.
-        fcntl.fcntl(page_fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW)
-        return page_fd, mmap.mmap(page_fd, protocol.SHARED_BYTES)
-    except OSError:
-        os.close(page_fd)
-        raise
+        self.progress.close()
 
 
 class WorkerProcess:
@@ -99,8 +88,9 @@ class WorkerProcess:
     def __init__(self, channel: Channel, pidfd: int, exit_status: Callable[[], int | None]) -> None:
         self._socket = channel.near
         self._socket.setblocking(False)
-        #: Where batches can be laid.
-        self.memory = channel.memory
+        #: Where batches can be laid, if anywhere.
+        self.memory = channel.progress.memory
+        self._progress = channel.progress
         self._pidfd = pidfd
         self._exit_status = exit_status
         self._incoming = bytearray()
@@ -113,12 +103,16 @@ class WorkerProcess:
     @property
     def item_number(self) -> int:
         """Number of the item begun, counted over the worker's life; as the worker claims."""
-        return self.memory.words[protocol.ITEM_WORD]
+        return self._progress.item_number
 
     @property
     def phase(self) -> int:
         """What the worker claims to be doing."""
-        return self.memory.words[protocol.PHASE_WORD]
+        return self._progress.phase
+
+    def last_words(self) -> str:
+        """Return what the worker's runtime said when it died; before `end`."""
+        return self._progress.last_words()
 
     @property
     def wants_to_write(self) -> bool:
@@ -213,7 +207,7 @@ class WorkerProcess:
         self.kill()
         status = self._exit_status()
         self._socket.close()
-        self.memory.close()
+        self._progress.close()
         os.close(self._pidfd)
         return status
 

@@ -19,10 +19,7 @@ from scorewright.runners.harness import protocol
 from scorewright.runners.harness.worker import HARNESS_BROKE, time_limit_failure
 from scorewright.runners.loss import describe_loss
 from scorewright.runners.process import CLOSED, CLOSED_AND_RAN_ON, WorkerLostError, WorkerProcess
-from scorewright.runners.reply import decode_loaded, decode_results
 
-#: The host kills this long after the worker's own timer should have ended the item.
-_GRACE_S = 0.5
 #: A worker whose socket closed is given this long to end by itself, for its exit status. It is short, since
 #: other workers wait: one that dies has closed its socket in its very last moments.
 _LAST_GASP_S = 0.2
@@ -68,8 +65,11 @@ class Session:
 
     def __init__(self, runner: Runner, load: protocol.Load, limits: Limits) -> None:
         self._runner = runner
-        self._load = msgspec.json.encode(load)
+        self._dialect = runner.dialect(load)
+        self._load = self._dialect.encode_load()
         self._limits = limits
+        #: After this long on one item the host kills the worker.
+        self._patience_s = limits.timeout_s + self._dialect.grace_s
         self._worker: WorkerProcess | None = None
         self._pending: deque[_Pending] = deque()
         self._load_failure: Failed | None = None
@@ -140,7 +140,7 @@ class Session:
         if item > self._last_item:
             self._last_item = item
             self._moved_at_s = now_s
-        elif now_s - self._moved_at_s > self._limits.timeout_s + _GRACE_S:
+        elif now_s - self._moved_at_s > self._patience_s:
             self._lose(None)
         return self._finished()
 
@@ -167,11 +167,12 @@ class Session:
         if len(batch.open) < len(items):  # some were answered by a worker before
             ids = [ids[at] for at in batch.open]
             items = [items[at] for at in batch.open]
-        batch.slot = self._free_slot(items)
-        if batch.slot is None:
-            self._worker.send(protocol.BATCH, protocol.encode_batch(ids, items))
+        memory = self._worker.memory
+        batch.slot = None if memory is None else self._free_slot(items)
+        if memory is None or batch.slot is None:
+            self._worker.send(protocol.BATCH, self._dialect.encode_batch(ids, items))
             return
-        lengths = self._worker.memory.put(batch.slot, items)
+        lengths = memory.put(batch.slot, items)
         shared = protocol.SharedBatch(list(ids), batch.slot, lengths)
         self._worker.send(protocol.SHARED_BATCH, [msgspec.msgpack.encode(shared)])
 
@@ -184,13 +185,13 @@ class Session:
 
     def _take(self, kind: bytes, body: bytes) -> None:
         if kind == protocol.LOADED and not self._is_loaded:
-            self._load_failure = decode_loaded(body)
+            self._load_failure = self._dialect.decode_loaded(body)
             self._is_loaded = True
             self._moved_at_s = time.monotonic()
             if self._load_failure is not None:
                 self._fail_all()
         elif kind == protocol.RESULTS and self._is_loaded:
-            self._answer(decode_results(body))
+            self._answer(self._dialect.decode_results(body))
         elif kind == protocol.RETIRE and self._answered:  # else it could retire for ever
             self.close()
             if self._open_items():
@@ -217,7 +218,7 @@ class Session:
         item_number = worker.item_number  # at once, since a worker may run on
         if reason == CLOSED and not worker.ends_within(_LAST_GASP_S):
             reason = CLOSED_AND_RAN_ON
-        phase = worker.phase  # only now, since this is what it died of
+        phase, last_words = worker.phase, worker.last_words()  # only now: this is what it died of
         status = worker.end()
         self._worker = None
         if status == HARNESS_BROKE << 8 and phase == protocol.PHASE_IDLE and not self._is_loaded:
@@ -225,7 +226,7 @@ class Session:
         if reason is None:
             failure = time_limit_failure(self._limits.timeout_s, None)
         else:
-            failure = describe_loss(reason, status, phase)
+            failure = describe_loss(reason, status, phase, last_words)
         if not self._is_loaded:
             self._load_failure = failure
             self._fail_all()

@@ -26,12 +26,12 @@ from scorewright.domain.mapping import (
 )
 from scorewright.domain.result_record import ResultRecord
 from scorewright.domain.suggestion import did_you_mean, name_list, quote
-from scorewright.runners.base import Limits, Runner
+from scorewright.runners.base import Limits
 from scorewright.runners.local import LocalRunner
 from scorewright.services.evaluation import Evaluation, Report, Settings, Task
 from scorewright.services.evaluators import name_apart
 from scorewright.services.functions import FunctionEvaluator, evaluator_from_function
-from scorewright.services.runner_choice import choose_runner
+from scorewright.services.runner_choice import Runners
 from scorewright.sources.dataset import Dataset, from_rows, open_dataset
 from scorewright.storage.results_file import flatten, results_schema
 
@@ -133,7 +133,7 @@ def evaluate(  # noqa: PLR0913 - what a run can be told, each by name
         mapping: `[EVALUATOR.]VARIABLE` to field name, path, or constant.
         params: `[EVALUATOR.]KEY` to a config param's value.
         convention: How `evaluate` is called; detected for each evaluator when None.
-        runner: `auto`, `jail`, or `local` (no sandbox: for code you trust).
+        runner: `auto`, `jail` (Python), `deno` (JavaScript, TypeScript), or `local` (no sandbox: for Python you trust).
         required_layers: Layers of the sandbox without which nothing may run, beside the mandatory ones.
         workers: Processes; one per core when None.
         timeout_s: Seconds an item may take.
@@ -154,14 +154,13 @@ def evaluate(  # noqa: PLR0913 - what a run can be told, each by name
     several = _several(evaluators)
     fields, values = _assigned("mapping", mapping), _assigned("params", params)
     earlier = _previous(previous)
-    chosen = choose_runner(runner, required_layers=_layers(required_layers))
-    chosen.start()
+    chosen = Runners(runner, required_layers=_layers(required_layers))
     try:
         found = [_evaluator(one, fixed, in_place=not chosen.jailed) for one in several]
         tasks = _tasks(found, fields, values, chosen)
-        evaluation = Evaluation(
-            _dataset(data), tasks, runner=chosen, settings=settings, previous=earlier
-        )
+        for task in tasks:
+            task.runner.start()  # they boot while the data are read
+        evaluation = Evaluation(_dataset(data), tasks, settings=settings, previous=earlier)
         return Results(evaluation.run(), evaluation.report)
     finally:
         chosen.close()
@@ -287,19 +286,13 @@ def _tasks(
     found: list[Evaluator | FunctionEvaluator],
     mapping: Mapping[str, JsonValue],
     params: Mapping[str, JsonValue],
-    runner: Runner,
+    runners: Runners,
 ) -> list[Task]:
-    own_runners: list[Runner | None] = []
-    plain: list[Evaluator] = []
-    for one in found:
-        function = one if isinstance(one, FunctionEvaluator) else None
-        if function is not None and runner.jailed:
+    functions = [one if isinstance(one, FunctionEvaluator) else None for one in found]
+    if runners.jailed:
+        for function in filter(None, functions):
             function.require_no_state()
-        local = function is not None and not runner.jailed
-        own_runners.append(
-            LocalRunner(function.function) if function is not None and local else None
-        )
-        plain.append(one.evaluator if isinstance(one, FunctionEvaluator) else one)
+    plain = [one.evaluator if isinstance(one, FunctionEvaluator) else one for one in found]
     evaluators = name_apart(plain)
     names = [evaluator.name for evaluator in evaluators]
     mappings = share_assignments(_assignments(mapping, names, "--map"), evaluators)
@@ -309,9 +302,12 @@ def _tasks(
             evaluator=evaluator,
             mapping=mappings.get(evaluator.name, {}),
             params=values.get(evaluator.name, {}),
-            runner=own,
+            # A function that may stay in this process is called as it is.
+            runner=runners.for_evaluator(evaluator)
+            if function is None or runners.jailed
+            else LocalRunner(function.function),
         )
-        for evaluator, own in zip(evaluators, own_runners, strict=True)
+        for evaluator, function in zip(evaluators, functions, strict=True)
     ]
 
 

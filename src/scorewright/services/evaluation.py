@@ -37,11 +37,11 @@ class Task:
     """An evaluator with what is set for it in one run."""
 
     evaluator: Evaluator
+    #: Executes it. Closed by the caller.
+    runner: Runner
     #: Variable to field, path or constant, beside the definition's own mapping.
     mapping: Mapping[str, JsonValue] = field(default_factory=dict[str, JsonValue])
     params: Mapping[str, JsonValue] = field(default_factory=dict[str, JsonValue])
-    #: Another runner than the run's: for a function that cannot leave this process.
-    runner: Runner | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,7 +143,6 @@ class Evaluation:
     Args:
         dataset: The rows.
         tasks: At least one; names are unique.
-        runner: Executes all tasks that bring none of their own. Closed by the caller.
         settings: Limits and the like.
         previous: Records of an earlier run over the same rows, in its order; iterated over twice. Scored and
             skipped ones are kept where they rest on the same item, mapping, params and reading of the score as
@@ -158,7 +157,6 @@ class Evaluation:
         dataset: Dataset,
         tasks: Sequence[Task],
         *,
-        runner: Runner,
         settings: Settings,
         previous: Iterable[ResultRecord] | None = None,
     ) -> None:
@@ -168,7 +166,6 @@ class Evaluation:
         self._dataset = dataset
         self._tasks = tasks
         self._settings = settings
-        self._runners = [task.runner or runner for task in tasks]
         self._jobs = self._plan()
         #: Per job, and per item that is under way: joined, they say what a result rests on.
         self._readings = [
@@ -176,7 +173,7 @@ class Evaluation:
             for task, job in zip(tasks, self._jobs, strict=True)
         ]
         self._item_bases: deque[str] = deque()
-        self._makers = list(map(_record_maker, tasks, self._runners))
+        self._makers = list(map(_record_maker, tasks))
         names = [task.evaluator.name for task in tasks]
         self._previous = (
             None if previous is None else EarlierResults(previous, names, rows=dataset.rows)
@@ -227,7 +224,7 @@ class Evaluation:
         columns = [column.name for column in self._dataset.columns]
         jobs: list[Job] = []
         errors: list[str] = []
-        for task, runner in zip(self._tasks, self._runners, strict=True):
+        for task in self._tasks:
             try:
                 plan = plan_arguments(
                     task.evaluator, columns=columns, mapping=task.mapping, params=task.params
@@ -237,7 +234,7 @@ class Evaluation:
                     f"{task.evaluator.name}: {error}" if len(self._tasks) > 1 else str(error)
                 )
             else:
-                jobs.append(Job(self._load(task.evaluator, plan, runner), runner))
+                jobs.append(Job(self._load(task.evaluator, plan, task.runner), task.runner))
         if errors:
             raise MappingError("\n".join(errors))
         return jobs
@@ -246,6 +243,7 @@ class Evaluation:
         limits = self._settings.limits
         return Load(
             source=evaluator.source,
+            language=evaluator.language,
             filename=evaluator.origin,
             convention=evaluator.convention,
             plan=plan,
@@ -273,8 +271,8 @@ class Evaluation:
 
     def _note_runners(self) -> None:
         """Note what the workers run in, as soon as there are any: with kept results that may be late."""
-        for job, runner in enumerate(self._runners):
-            if self.report.runners[job] is None and (report := runner.report()) is not None:
+        for job, task in enumerate(self._tasks):
+            if self.report.runners[job] is None and (report := task.runner.report()) is not None:
                 environment = _environment(report, self._settings.limits)
                 self.report.runners[job] = report
                 self.report.environments[job] = environment
@@ -310,8 +308,8 @@ class Evaluation:
                 self.report.kept_runners.add(record.runner)
 
 
-def _record_maker(task: Task, runner: Runner) -> RecordMaker:
-    evaluator = task.evaluator
+def _record_maker(task: Task) -> RecordMaker:
+    evaluator, runner = task.evaluator, task.runner
     return RecordMaker(
         evaluator=evaluator.name,
         version=evaluator.version,

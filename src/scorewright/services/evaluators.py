@@ -8,8 +8,7 @@ from pathlib import Path
 import msgspec
 
 from scorewright.domain.convention import Convention
-from scorewright.domain.errors import EvaluatorError
-from scorewright.domain.evaluator import RUNNABLE_LANGUAGES, Evaluator, load_evaluator
+from scorewright.domain.evaluator import Evaluator, load_evaluator
 from scorewright.domain.evaluator_name import unique_names
 
 
@@ -32,17 +31,7 @@ def load_evaluators(
 
 
 def name_apart(evaluators: Sequence[Evaluator]) -> list[Evaluator]:
-    """Return the evaluators of a run under names that differ: the second `exact` becomes `exact-2`.
-
-    Raises:
-        EvaluatorError: The caller's: one is in a language that can be checked, but not be run yet.
-    """
-    for evaluator in evaluators:
-        if evaluator.language not in RUNNABLE_LANGUAGES:
-            raise EvaluatorError(
-                f"{evaluator.origin}: {evaluator.language} evaluators can be checked, but not be run by this "
-                "version yet; use Python"
-            )
+    """Return the evaluators of a run under names that differ: the second `exact` becomes `exact-2`."""
     names = unique_names(evaluator.name for evaluator in evaluators)
     return [
         evaluator if evaluator.name == name else msgspec.structs.replace(evaluator, name=name)

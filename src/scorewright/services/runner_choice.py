@@ -1,47 +1,126 @@
-"""Which runner executes a run."""
+"""Which runner executes which evaluator of a run."""
 
 from __future__ import annotations
 
+from typing import Final
+
 from scorewright.domain.errors import UsageError
+from scorewright.domain.evaluator import Evaluator
+from scorewright.domain.source_language import LANGUAGE_TITLES, Language
 from scorewright.domain.suggestion import did_you_mean
 from scorewright.runners.base import Runner
 from scorewright.runners.jail.launch import LaunchedZygote
 
-RUNNERS = ("auto", "jail", "local")
+RUNNERS = ("auto", "jail", "deno", "local")
+
+#: What `auto` takes, by language: the strongest that there is.
+_STRONGEST: Final[dict[Language, str]] = {
+    "python": "jail",
+    "javascript": "deno",
+    "typescript": "deno",
+}
+_USE_DENO: Final = "use --runner deno, or leave it out"
+#: Why a runner does not take a language.
+_REFUSALS: Final[dict[tuple[str, Language], str]] = {
+    (
+        "deno",
+        "python",
+    ): "it runs JavaScript and TypeScript alone; use --runner jail, or leave it out",
+    **{
+        (runner, language): f"{why}; {_USE_DENO}"
+        for language in ("javascript", "typescript")
+        for runner, why in (
+            ("jail", "it runs Python alone"),
+            ("local", f"{LANGUAGE_TITLES[language]} cannot be run without a sandbox yet"),
+        )
+    },
+}
 
 
-def choose_runner(
-    name: str,
-    *,
-    required_layers: frozenset[str] = frozenset(),
-    launched: LaunchedZygote | None = None,
-) -> Runner:
-    """Return a runner by name; `auto` is the strongest one this machine has, never `local`.
+class Runners:
+    """The runners of one run; each starts when it is first asked for.
 
     Args:
-        name: One of `RUNNERS`.
+        name: One of `RUNNERS`; `auto` is the strongest one for each language, never `local`.
         required_layers: Layers without which nothing may run, beside the mandatory ones.
-        launched: A zygote that is booting already, for the jail.
+        zygote: The jail's, booting already.
+        launcher: Deno's, booting already.
 
     Raises:
         UsageError: No runner or layer has this name, or layers are required where there is none.
-        SandboxUnavailableError: Later, from `spawn`, when this machine cannot offer it.
     """
-    if name in ("auto", "jail"):
-        from scorewright.runners.jail.supervisor import JailRunner
 
-        return JailRunner(required=_known(required_layers), launched=launched)
-    if name == "local":
-        if required_layers:
+    def __init__(
+        self,
+        name: str,
+        *,
+        required_layers: frozenset[str] = frozenset(),
+        zygote: LaunchedZygote | None = None,
+        launcher: LaunchedZygote | None = None,
+    ) -> None:
+        if name not in RUNNERS:
+            raise UsageError(f"there is no runner {name!r}; use one of {', '.join(RUNNERS)}")
+        if name == "local" and required_layers:
             layers = ", ".join(sorted(required_layers))
             raise UsageError(f"runner local has no layers, but these are required: {layers}")
+        self._name = name
+        self._required = _known(required_layers)
+        self._made: dict[str, Runner] = {}
+        for tier, launched in (("jail", zygote), ("deno", launcher)):
+            if launched is not None:
+                self._made[tier] = self._make(tier, launched)
+
+    @property
+    def jailed(self) -> bool:
+        """Whether hostile code is contained."""
+        return self._name != "local"
+
+    def of(self, language: Language) -> Runner:
+        """Return the runner for a language.
+
+        Raises:
+            UsageError: The caller's: the runner that was asked for does not take this language.
+        """
+        tier = _STRONGEST[language] if self._name == "auto" else self._name
+        if (refusal := _REFUSALS.get((tier, language))) is not None:
+            raise UsageError(f"runner {tier}: {refusal}")
+        if tier not in self._made:
+            self._made[tier] = self._make(tier, None)
+        return self._made[tier]
+
+    def for_evaluator(self, evaluator: Evaluator) -> Runner:
+        """Return the runner for an evaluator.
+
+        Raises:
+            UsageError: As for `of`; the text names the evaluator.
+        """
+        try:
+            return self.of(evaluator.language)
+        except UsageError as error:
+            raise UsageError(f"{evaluator.name}: {error}") from None
+
+    def close(self) -> None:
+        """End every process of every runner."""
+        for runner in self._made.values():
+            runner.close()
+
+    def _make(self, tier: str, launched: LaunchedZygote | None) -> Runner:
+        if tier == "jail":
+            from scorewright.runners.jail.supervisor import JailRunner
+
+            return JailRunner(required=self._required, launched=launched)
+        if tier == "deno":
+            from scorewright.runners.deno.supervisor import DenoRunner
+
+            return DenoRunner(required=self._required, launched=launched)
         from scorewright.runners.local import LocalRunner
 
         return LocalRunner()
-    raise UsageError(f"there is no runner {name!r}; use one of {', '.join(RUNNERS)}")
 
 
 def _known(names: frozenset[str]) -> frozenset[str]:
+    if not names:
+        return names
     from scorewright.runners.jail.layers import PURPOSES
 
     stripped = frozenset(name.strip() for name in names)

@@ -17,7 +17,6 @@ from scorewright.domain.definition import Definition
 from scorewright.domain.detection import choose_convention, detect
 from scorewright.domain.errors import EvaluatorError
 from scorewright.domain.evaluator import (
-    RUNNABLE_LANGUAGES,
     Evaluator,
     SourceError,
     build_evaluator,
@@ -251,10 +250,6 @@ def test_the_check_of_a_script_says_its_language(tmp_path: Path):
             "column": 1,
         }
     ]
-
-
-def test_python_can_be_run():
-    assert "python" in RUNNABLE_LANGUAGES
 
 
 def test_only_scripts_load_their_parser():

@@ -15,6 +15,7 @@ import msgspec
 from scorewright.domain.binding import Plan
 from scorewright.domain.convention import Convention
 from scorewright.domain.result import Failed
+from scorewright.domain.source_language import Language
 
 VERSION = 1
 
@@ -56,6 +57,8 @@ class Load(msgspec.Struct, frozen=True, kw_only=True):
     """All a worker needs to know of one evaluator in one run."""
 
     source: str
+    #: What it is written in.
+    language: Language = "python"
     #: Shown in messages and tracebacks.
     filename: str
     convention: Convention

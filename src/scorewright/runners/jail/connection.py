@@ -41,16 +41,16 @@ class Connection:
             raise self._lost("the zygote did not start")
         return message.layers
 
-    def fork(self, channel: Channel, memory_mb: int) -> WorkerProcess:
+    def fork(self, channel: Channel, memory_mb: int, program: str = "") -> WorkerProcess:
         """Have a worker forked that owns the far ends of `channel`.
 
         Raises:
             SandboxUnavailableError: The zygote is gone, or does not answer.
         """
-        handed = array.array("i", [channel.far.fileno(), channel.page_fd])
+        handed = array.array("i", [channel.far.fileno(), channel.progress.descriptor])
         rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, handed)]
         try:
-            self._control.sendmsg([msgspec.json.encode(Request(memory_mb))], rights)
+            self._control.sendmsg([msgspec.json.encode(Request(memory_mb, program))], rights)
         except OSError:
             raise self._lost("the zygote is gone") from None
         deadline = time.monotonic() + _FORK_TIMEOUT_S

@@ -57,6 +57,7 @@ class Fork(NamedTuple):
     descriptors: list[int]
     memory_mb: int
     parent: int
+    program: str
 
 
 def serve(layers: Layers) -> Fork | None:
@@ -89,7 +90,7 @@ def serve(layers: Layers) -> Fork | None:
         pid = os.fork()
         if pid == 0:
             control.detach()
-            return Fork(descriptors, request.memory_mb, own_pid)
+            return Fork(descriptors, request.memory_mb, own_pid, request.program)
         pidfd = os.pidfd_open(pid)
         for descriptor in descriptors:
             os.close(descriptor)

@@ -1,4 +1,7 @@
-"""Start a zygote. From the standard library alone, so that it can boot while the host still imports the rest."""
+"""Start a fork server: the jail's zygote, or Deno's launcher.
+
+From the standard library alone, so that it can boot while the host still imports the rest.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +18,15 @@ from scorewright.domain.errors import SandboxUnavailableError
 _ENVIRONMENT = {"LC_ALL": "C.UTF-8", "TZ": "UTC", "PYTHONHASHSEED": "0"}
 _PROGRAM = (
     "import sys; sys.path += sys.argv[3:]; "
-    "from scorewright.runners.jail.zygote import main; main(int(sys.argv[1]), sys.argv[2])"
+    "from {module} import main; main(int(sys.argv[1]), sys.argv[2]{further})"
 )
+ZYGOTE = "scorewright.runners.jail.zygote"
+DENO_LAUNCHER = "scorewright.runners.deno.launcher"
 _PACKAGES = ("scorewright", "msgspec", "time_machine", "tzdata")
 
 
 class LaunchedZygote:
-    """A zygote that was started, and the host's end of its control socket."""
+    """A fork server that was started, and the host's end of its control socket."""
 
     def __init__(self, process: subprocess.Popen[bytes], control: socket.socket) -> None:
         self.process = process
@@ -31,7 +36,7 @@ class LaunchedZygote:
 def launch_zygote(
     *, omitted: frozenset[str] = frozenset(), prefix: Sequence[str] = ()
 ) -> LaunchedZygote:
-    """Start a zygote without waiting for it.
+    """Start the jail's zygote without waiting for it.
 
     Args:
         omitted: Layers to leave out (negative control only).
@@ -40,13 +45,35 @@ def launch_zygote(
     Raises:
         SandboxUnavailableError: Not on Linux, or a package is missing.
     """
+    return _launch(ZYGOTE, (), omitted, prefix)
+
+
+def launch_deno(
+    *, omitted: frozenset[str] = frozenset(), prefix: Sequence[str] = ()
+) -> LaunchedZygote:
+    """Start the launcher of jailed Deno processes without waiting for it.
+
+    Args:
+        omitted: As for `launch_zygote`.
+        prefix: As for `launch_zygote`.
+
+    Raises:
+        SandboxUnavailableError: Not on Linux, or a package is missing.
+    """
+    return _launch(DENO_LAUNCHER, (_find_deno(),), omitted, prefix)
+
+
+def _launch(
+    module: str, further: Sequence[str], omitted: frozenset[str], prefix: Sequence[str]
+) -> LaunchedZygote:
     if sys.platform != "linux":
         raise SandboxUnavailableError(
             "the jail needs Linux; run code you trust with --runner local"
         )
+    program = _PROGRAM.format(module=module, further="".join(f", {each!r}" for each in further))
     near, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     python = [sys.executable, "-s", "-P", "-S", *(["-B"] if sys.dont_write_bytecode else [])]
-    arguments = ["-c", _PROGRAM, str(far.fileno()), ",".join(sorted(omitted)), *_import_paths()]
+    arguments = ["-c", program, str(far.fileno()), ",".join(sorted(omitted)), *_import_paths()]
     with far:
         process = subprocess.Popen(  # noqa: S603 - our own interpreter and program
             [*prefix, *python, *arguments],
@@ -59,6 +86,18 @@ def launch_zygote(
             start_new_session=True,  # Ctrl-C in the terminal is for the host to act on
         )
     return LaunchedZygote(process, near)
+
+
+def _find_deno() -> str:
+    """Return the path of the binary that the package `deno` brings."""
+    try:
+        import deno
+
+        return deno.find_deno_bin()
+    except (ImportError, FileNotFoundError):
+        raise SandboxUnavailableError(
+            "sandbox: JavaScript needs Deno, which is not installed: pip install deno"
+        ) from None
 
 
 def _import_paths() -> list[str]:

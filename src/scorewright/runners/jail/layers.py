@@ -71,14 +71,28 @@ class Layers:
         self.report[name] = ON if value is None else str(value)
         return True
 
+    def holds(self, name: str) -> bool:
+        """Whether a layer was taken."""
+        return is_on(self.report.get(name))
+
 
 def is_on(state: str | None) -> bool:
     """Whether a layer's report says that it holds."""
     return state is not None and not state.startswith(_OFF)
 
 
-def enter_zygote_layers(layers: Layers) -> bool:
+def enter_zygote_layers(
+    layers: Layers,
+    *,
+    enter_root: Callable[[], None] = root.enter_empty_root,
+    root_layer: str = "empty_root",
+) -> bool:
     """Take the layers that all workers of a zygote share.
+
+    Args:
+        layers: Where what became of each is noted.
+        enter_root: Replaces the root; called where there is a mount namespace to do it in.
+        root_layer: The name of that layer.
 
     Returns:
         Whether the next child is the first process of a new process namespace.
@@ -88,6 +102,8 @@ def enter_zygote_layers(layers: Layers) -> bool:
     if os.getuid() == 0:
         layers.apply("nobody", privileges.become_nobody)
     own_processes = _enter_namespaces(layers)
+    if layers.holds("mount_namespace"):
+        layers.apply(root_layer, enter_root)
     # From here on the zygote too is closed to other processes of its user.
     layers.apply("dumpable", lambda: privileges.set_dumpable(allowed=False))
     return own_processes
@@ -100,10 +116,7 @@ def _enter_namespaces(layers: Layers) -> bool:
     layers.apply("identity_map", lambda: namespaces.map_identity(uid, gid))
     for name in ("mount", "ipc", "uts", "net", "cgroup"):
         layers.apply(f"{name}_namespace", lambda name=name: namespaces.unshare(name))
-    own_processes = layers.apply("pid_namespace", lambda: namespaces.unshare("pid"))
-    if is_on(layers.report["mount_namespace"]):
-        layers.apply("empty_root", root.enter_empty_root)
-    return own_processes
+    return layers.apply("pid_namespace", lambda: namespaces.unshare("pid"))
 
 
 def _require_one_thread() -> None:

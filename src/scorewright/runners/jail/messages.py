@@ -9,6 +9,8 @@ class Request(msgspec.Struct, frozen=True):
     """A worker is wanted; its socket and progress page come along."""
 
     memory_mb: int
+    #: Which one, where a fork server has several; empty for the one that runs evaluators.
+    program: str = ""
 
 
 class Ready(msgspec.Struct, frozen=True, tag="ready"):

@@ -1,4 +1,4 @@
-"""The host's side of the jail: starts a zygote, asks it for workers, and believes no layer unseen."""
+"""The host's side of a jail: starts a fork server, asks it for workers, and believes no layer unseen."""
 
 from __future__ import annotations
 
@@ -6,29 +6,34 @@ import msgspec
 
 from scorewright.domain.errors import SandboxUnavailableError
 from scorewright.runners.base import Limits, RunnerReport
+from scorewright.runners.dialect import PythonDialect
 from scorewright.runners.harness import protocol
 from scorewright.runners.jail.connection import Connection
 from scorewright.runners.jail.launch import LaunchedZygote, launch_zygote
 from scorewright.runners.jail.layers import MANDATORY, is_on, missing
 from scorewright.runners.process import Channel, WorkerLostError, WorkerProcess
+from scorewright.runners.progress import Progress, SharedPage
 
 _HELLO_TIMEOUT_S = 10.0
+_MAX_LAST_WORDS = 300
 #: What a zygote must have before it may fork at all.
 _NEEDED_TO_FORK = frozenset({"single_thread", "no_new_privs"})
 
 
-class JailRunner:
-    """Python behind seccomp, Landlock, namespaces, an empty root, limits and no capability.
+class KernelRunner:
+    """Workers of a fork server, behind layers of the kernel; what it is for which language, subclasses say.
 
     Args:
         required: Layers to insist on beside the mandatory ones.
-        launched: A zygote that is booting already.
+        launched: A fork server that is booting already.
         omitted: Layers to leave out: only for the self-check's negative control, never for author code.
-        prefix: Command to start the zygote through: only for tests that simulate other machines.
+        prefix: Command to start the fork server through: only for tests that simulate other machines.
     """
 
-    tier = "jail"
+    tier: str
     jailed = True
+    #: Layers without which no worker may read a source.
+    mandatory: frozenset[str]
 
     def __init__(
         self,
@@ -38,29 +43,43 @@ class JailRunner:
         omitted: frozenset[str] = frozenset(),
         prefix: tuple[str, ...] = (),
     ) -> None:
-        self._required = MANDATORY | required
+        self._required = self.mandatory | required
         self._omitted = omitted
         self._prefix = prefix
         self._zygote = Connection(launched) if launched else None
         self._is_ready = False
         self._hello: protocol.Hello | None = None
 
+    def launch(self, omitted: frozenset[str], prefix: tuple[str, ...]) -> LaunchedZygote:
+        """Start a fork server without waiting for it."""
+        raise NotImplementedError
+
+    def make_progress(self) -> Progress:
+        """Return where a new worker shows how far it is."""
+        raise NotImplementedError
+
     def start(self) -> None:
-        """Start the zygote without waiting for it."""
+        """Start the fork server without waiting for it."""
         self._started()
 
     def spawn(self, limits: Limits) -> WorkerProcess:
         """Fork a worker and check its layers before it may see any source."""
+        return self.spawn_program("", limits)
+
+    def spawn_program(self, program: str, limits: Limits) -> WorkerProcess:
+        """Like `spawn`, for another program of the fork server than the one that runs evaluators."""
         zygote = self._ready_zygote()
-        worker = self._fork(zygote, limits)
+        worker = self._fork(zygote, limits, program)
         try:
             frame = worker.wait_frame(_HELLO_TIMEOUT_S)
         except WorkerLostError:
             frame = None
         if frame is None or frame[0] != protocol.HELLO:
+            last_words = worker.last_words()
             status = worker.end()
             raise SandboxUnavailableError(
                 f"sandbox: a worker ended before its hello (status {status})"
+                f"{': ' if last_words else ''}{last_words[-_MAX_LAST_WORDS:]}"
             )
         self._hello = msgspec.json.decode(frame[1], type=protocol.Hello)
         try:
@@ -92,7 +111,7 @@ class JailRunner:
 
     def _started(self) -> Connection:
         if self._zygote is None:
-            self._zygote = Connection(launch_zygote(omitted=self._omitted, prefix=self._prefix))
+            self._zygote = Connection(self.launch(self._omitted, self._prefix))
         return self._zygote
 
     def _ready_zygote(self) -> Connection:
@@ -107,17 +126,36 @@ class JailRunner:
             self._is_ready = True
         return zygote
 
-    def _fork(self, zygote: Connection, limits: Limits) -> WorkerProcess:
+    def _fork(self, zygote: Connection, limits: Limits, program: str) -> WorkerProcess:
         try:
-            channel = Channel()
+            channel = Channel(self.make_progress)
         except OSError as error:
             raise SandboxUnavailableError(f"sandbox: no channel to a worker: {error}") from None
         try:
-            return zygote.fork(channel, limits.memory_mb)
+            return zygote.fork(channel, limits.memory_mb, program)
         except SandboxUnavailableError:
             channel.close()
             self.close()
             raise
+
+
+class JailRunner(KernelRunner):
+    """Python behind seccomp, Landlock, namespaces, an empty root, limits and no capability."""
+
+    tier = "jail"
+    mandatory = MANDATORY
+
+    def launch(self, omitted: frozenset[str], prefix: tuple[str, ...]) -> LaunchedZygote:
+        """Start the zygote."""
+        return launch_zygote(omitted=omitted, prefix=prefix)
+
+    def make_progress(self) -> Progress:
+        """Return a page that host and worker share."""
+        return SharedPage()
+
+    def dialect(self, load: protocol.Load) -> PythonDialect:
+        """Return how Python's harness is spoken to."""
+        return PythonDialect(load)
 
 
 def _require(layers: dict[str, str], required: frozenset[str]) -> None:

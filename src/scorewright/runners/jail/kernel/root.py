@@ -37,12 +37,13 @@ def enter_empty_root() -> None:
     _mount(None, b"/", None, _MS_REMOUNT | _MS_RDONLY | _NOTHING_USABLE, None)
 
 
-def enter_bound_root(files: Mapping[str, int]) -> None:
+def enter_bound_root(files: Mapping[str, int], links: Mapping[str, str]) -> None:
     """Replace `/` by a read-only tmpfs that holds nothing but the given files and folders.
 
     Args:
         files: Path inside to an O_PATH descriptor of what is bound there, read-only. By descriptor, since the
             process may have given up the rights to walk to it.
+        links: Path inside to what a symbolic link there names.
     """
     _mount(None, b"/", None, _MS_REC | _MS_PRIVATE, None)
     _mount(b"none", b"/tmp", b"tmpfs", _MS_NOSUID | _MS_NODEV, b"size=64k,mode=755")
@@ -55,8 +56,13 @@ def enter_bound_root(files: Mapping[str, int]) -> None:
             os.makedirs(os.path.dirname(target), exist_ok=True)
             os.close(os.open(target, os.O_CREAT | os.O_WRONLY, 0o444))
         _mount(source, target.encode(), None, _MS_BIND | _MS_REC, None)
-        flags = _MS_BIND | _MS_REMOUNT | _MS_RDONLY | _MS_NOSUID
+        # What the mount it comes from is not allowed, may not be allowed here either.
+        kept = os.fstatvfs(descriptor).f_flag & (_MS_NODEV | _MS_NOEXEC)
+        flags = _MS_BIND | _MS_REMOUNT | _MS_RDONLY | _MS_NOSUID | kept
         _mount(None, target.encode(), None, flags, None)
+    for path, target in links.items():
+        os.makedirs(os.path.dirname(f"/tmp{path}"), exist_ok=True)  # noqa: S108 - as below
+        os.symlink(target, f"/tmp{path}")  # noqa: S108 - as below
     os.chdir("/tmp")  # noqa: S108 - a mount point of our own namespace
     check(LIBC.syscall(ctypes.c_long(number("pivot_root")), b".", b"."), "pivot_root")
     check(LIBC.umount2(b".", ctypes.c_int(_MNT_DETACH)), "umount")

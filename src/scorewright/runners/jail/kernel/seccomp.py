@@ -61,6 +61,8 @@ class Profile(NamedTuple):
     killing: tuple[str, ...]
     #: Whether it compiles at run time, and so needs executable pages and helper threads of its own.
     compiles: bool = False
+    #: With that: the process that may be signalled, which is the worker itself.
+    own_pid: int = 0
 
 
 PYTHON = Profile(tuple(ALLOWED), tuple(KILLING))
@@ -83,7 +85,7 @@ def assemble(profile: Profile = PYTHON) -> bytes:
     ]
     if MACHINE == "x86_64":
         program += [_op(_IF_AT_LEAST, _X32_FLAG, 0, 1), _op(_RETURN, _KILL_PROCESS)]
-    program += _thread_rules() if profile.compiles else _no_executable_page()
+    program += _thread_rules(profile) if profile.compiles else _no_executable_page()
     for name in filter(is_known, profile.allowed):
         program += [_op(_IF_EQUAL, number(name), 0, 1), _op(_RETURN, _ALLOW)]
     for name in filter(is_known, profile.killing):
@@ -105,14 +107,29 @@ def _no_executable_page() -> list[bytes]:
     return rules
 
 
-def _thread_rules() -> list[bytes]:
-    """Allow threads and no processes. clone3 hides its flags in memory: libc falls back to clone without it."""
+def _thread_rules(profile: Profile) -> list[bytes]:
+    """Allow threads and no processes, and signals and limits for this process alone.
+
+    clone3 hides its flags in memory: libc falls back to clone without it.
+    """
     return [
+        *_only_for("tgkill", profile.own_pid),
+        *_only_for("prlimit64", 0),
         _op(_IF_EQUAL, number("clone3"), 0, 1),
         _op(_RETURN, _ERRNO | errno.ENOSYS),
         _op(_IF_EQUAL, number("clone"), 0, 4),
         _op(_LOAD, _AT_FIRST_ARGUMENT),
         _op(_IF_ANY_BIT, _CLONE_THREAD, 0, 1),
+        _op(_RETURN, _ALLOW),
+        _op(_RETURN, _ERRNO | errno.EPERM),
+    ]
+
+
+def _only_for(name: str, first_argument: int) -> list[bytes]:
+    return [
+        _op(_IF_EQUAL, number(name), 0, 4),
+        _op(_LOAD, _AT_FIRST_ARGUMENT),
+        _op(_IF_EQUAL, first_argument, 0, 1),
         _op(_RETURN, _ALLOW),
         _op(_RETURN, _ERRNO | errno.EPERM),
     ]

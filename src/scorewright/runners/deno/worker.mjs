@@ -1,0 +1,567 @@
+// The harness for JavaScript: loads the author's source and answers batches (../harness/protocol.md).
+//
+// Deno starts this file without any permission, inside the kernel's layers. Before author code is compiled, everything
+// that is not the language is taken out of reach, the built-in objects are frozen so that no item can leave anything
+// behind for the next one, and clock and chance stand still.
+//
+// Standard input and output are one socket to the host. Standard error is the progress file: one byte per item begun.
+
+const D = Deno;
+const { parse, stringify } = JSON;
+const now = performance.now.bind(performance);
+const RealPromise = Promise;
+const { then } = RealPromise.prototype;
+const decoder = new TextDecoder();
+const encoder = new TextEncoder();
+const decode = decoder.decode.bind(decoder);
+const encode = encoder.encode.bind(encoder);
+const inspect = D.inspect;
+const read = D.stdin.readSync.bind(D.stdin);
+const write = D.stdout.writeSync.bind(D.stdout);
+const mark = D.stderr.writeSync.bind(D.stderr);
+const exit = D.exit;
+const { isArray } = Array;
+const { defineProperty, getPrototypeOf, keys: ownKeys, prototype: objectPrototype } = Object;
+const { isFinite, isSafeInteger } = Number;
+const { round } = Math;
+const indirectEval = eval;
+
+const RealFunction = Function;
+/** As they were when this started, for the host to judge. */
+const [LAYERS] = D.args;
+const ENGINE = `deno ${D.version.deno} / v8 ${D.version.v8}`;
+
+const VALUE = 0, FAILURE = 1;
+const MARK = new Uint8Array(1);
+const FLUSH_AFTER_MS = 50;
+/** Three bytes a character at most, and a frame may have 2 MiB. */
+const FLUSH_CHARS = 1 << 17;
+const MAX_RESULT_CHARS = 400_000;
+/** More than any result may have in all: what is too much is for the host to say. */
+const MAX_TEXT_CHARS = (1 << 18) + 1;
+/** What V8 puts before the body of a function that it makes of a text. */
+const LINES_BEFORE_BODY = 2;
+const MAX_DEPTH = 64;
+const MAX_MESSAGE = 500;
+const MAX_FRAMES = 12;
+/** Turns of the promise queue after which nothing else is left to do, or at least nothing quick. */
+const TURNS_BEFORE_TIMER = 1_000;
+const TURNS_BEFORE_END = 1_000_000;
+
+// ---- frames -----------------------------------------------------------------------------------------------------
+
+function exactly(length) {
+  const buffer = new Uint8Array(length);
+  let at = 0;
+  while (at < length) {
+    const count = read(buffer.subarray(at));
+    if (count === null) exit(0);
+    at += count;
+  }
+  return buffer;
+}
+
+function receive() {
+  const header = exactly(5);
+  const length = new DataView(header.buffer).getUint32(1, true);
+  return [header[0], decode(exactly(length))];
+}
+
+function send(kind, text) {
+  const body = encode(text);
+  const frame = new Uint8Array(5 + body.length);
+  frame[0] = kind.charCodeAt(0);
+  new DataView(frame.buffer).setUint32(1, body.length, true);
+  frame.set(body, 5);
+  let at = 0;
+  while (at < frame.length) at += write(frame.subarray(at));
+}
+
+// ---- what the author's code cannot reach, change or be surprised by ---------------------------------------------
+
+const KEPT = new Set(
+  ("globalThis Infinity NaN undefined eval isFinite isNaN parseFloat parseInt decodeURI decodeURIComponent encodeURI " +
+    "encodeURIComponent escape unescape Object Function Boolean Symbol Error AggregateError EvalError RangeError " +
+    "ReferenceError SyntaxError TypeError URIError SuppressedError Number BigInt Math Date String RegExp Array Int8Array " +
+    "Uint8Array Uint8ClampedArray Int16Array Uint16Array Int32Array Uint32Array Float16Array Float32Array Float64Array " +
+    "BigInt64Array BigUint64Array Map Set WeakMap WeakSet WeakRef ArrayBuffer DataView JSON Promise Reflect Proxy " +
+    "Iterator Intl console TextEncoder TextDecoder URL URLSearchParams structuredClone atob btoa queueMicrotask " +
+    "setTimeout clearTimeout setInterval clearInterval").split(" "),
+);
+
+function removeForeignGlobals() {
+  // What it inherits as well: an event listener would outlive its item.
+  for (let owner = globalThis; owner !== objectPrototype; owner = getPrototypeOf(owner)) {
+    for (const key of Reflect.ownKeys(owner)) {
+      // Symbols are how Deno knows its own objects again, this one included.
+      if (typeof key === "string" && !KEPT.has(key)) delete owner[key];
+    }
+  }
+}
+
+/** A stream of numbers from a text: sfc32, seeded by a 128-bit mix of the text. */
+let chance = () => 0;
+
+function startChance(text) {
+  let a = 0x9e3779b9, b = 0x243f6a88, c = 0xb7e15162, d = 1;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    a = Math.imul(a ^ code, 0x85ebca6b);
+    b = Math.imul(b ^ (a >>> 13) ^ code, 0xc2b2ae35);
+    c = Math.imul(c ^ (b >>> 16), 0x27d4eb2f);
+  }
+  const next = () => {
+    const sum = (a + b + d) | 0;
+    d = (d + 1) | 0;
+    a = b ^ (b >>> 9);
+    b = (c + (c << 3)) | 0;
+    c = ((c << 21) | (c >>> 11)) + sum | 0;
+    return (sum >>> 0) / 4294967296;
+  };
+  for (let i = 0; i < 12; i++) next();
+  chance = next;
+}
+
+function freezeClock(clockMs) {
+  const RealDate = Date;
+  function FrozenDate(...given) {
+    if (new.target === undefined) return new RealDate(clockMs).toString();
+    return Reflect.construct(RealDate, given.length ? given : [clockMs], new.target);
+  }
+  FrozenDate.prototype = RealDate.prototype;
+  FrozenDate.now = () => clockMs;
+  FrozenDate.parse = RealDate.parse;
+  FrozenDate.UTC = RealDate.UTC;
+  Object.defineProperty(FrozenDate, "name", { value: "Date" });
+  RealDate.prototype.constructor = FrozenDate;
+  globalThis.Date = FrozenDate;
+  Math.random = () => chance();
+}
+
+/** Timers whose waiting takes no time: they fire in order as soon as nothing else is left to do. */
+let timers = [];
+let timerNumber = 0;
+let timerClock = 0;
+
+function installTimers() {
+  const add = (call, wait, given, every) => {
+    const number = ++timerNumber;
+    const delay = Math.max(Number(wait) || 0, 0);
+    timers.push({ number, at: timerClock + delay, call, given, every: every ? Math.max(delay, 1) : 0 });
+    return number;
+  };
+  const remove = (number) => { timers = timers.filter((one) => one.number !== number); };
+  // Defined, not assigned: looking at Deno's own ones loads a module, which takes ten milliseconds.
+  const put = (name, value) =>
+    Object.defineProperty(globalThis, name, { value, writable: true, enumerable: true, configurable: true });
+  put("setTimeout", (call, wait, ...given) => add(call, wait, given, false));
+  put("setInterval", (call, wait, ...given) => add(call, wait, given, true));
+  put("clearTimeout", remove);
+  put("clearInterval", remove);
+}
+
+function fireNextTimer() {
+  let next = timers[0];
+  for (const one of timers) if (one.at < next.at) next = one;
+  timers = timers.filter((one) => one !== next);
+  timerClock = next.at;
+  if (next.every) timers.push({ ...next, at: next.at + next.every });
+  next.call(...next.given);
+}
+
+/** Freeze every object that can be reached from the global one. */
+function freezeBuiltIns() {
+  const seen = new Set();
+  const pending = [globalThis];
+  for (const source of ["async () => {}", "function* () {}", "async function* () {}"]) {
+    pending.push(indirectEval(`(${source})`));
+  }
+  pending.push([][Symbol.iterator](), new Map()[Symbol.iterator](), new Set()[Symbol.iterator](),
+    ""[Symbol.iterator](), "".matchAll(/x/g));
+  while (pending.length) {
+    const value = pending.pop();
+    if (value === null || (typeof value !== "object" && typeof value !== "function") || seen.has(value)) continue;
+    seen.add(value);
+    pending.push(getPrototypeOf(value));
+    for (const described of Object.values(Object.getOwnPropertyDescriptors(value))) {
+      pending.push(described.value, described.get, described.set);
+    }
+    for (const symbol of Object.getOwnPropertySymbols(value)) {
+      const described = Object.getOwnPropertyDescriptor(value, symbol);
+      pending.push(described.value, described.get, described.set);
+    }
+  }
+  for (const prototype of [Object.prototype, Function.prototype, Error.prototype, TypeError.prototype,
+    RangeError.prototype, SyntaxError.prototype, ReferenceError.prototype, EvalError.prototype, URIError.prototype]) {
+    letOthersOverride(prototype);
+  }
+  for (const value of seen) Object.freeze(value);
+}
+
+/**
+ * A frozen property cannot be assigned on objects that inherit it, as in `error.name = "Mine"`. Behind an accessor that
+ * defines it on the object instead, it can.
+ */
+function letOthersOverride(prototype) {
+  for (const key of Reflect.ownKeys(prototype)) {
+    const described = Object.getOwnPropertyDescriptor(prototype, key);
+    if (!("value" in described) || !described.configurable) continue;
+    const { value } = described;
+    Object.defineProperty(prototype, key, {
+      get: () => value,
+      set(given) {
+        if (this === prototype) throw new TypeError(`cannot change ${String(key)} of a built-in object`);
+        Object.defineProperty(this, key, { value: given, writable: true, enumerable: true, configurable: true });
+      },
+      enumerable: described.enumerable,
+      configurable: true,
+    });
+  }
+}
+
+// ---- prints -----------------------------------------------------------------------------------------------------
+
+const prints = { kept: [], room: 0, written: 0, limit: 0 };
+
+function installConsole(limit) {
+  prints.limit = prints.room = limit;
+  const show = (value) => (typeof value === "string" ? value : inspect(value, { depth: 4, colors: false }));
+  const log = (...given) => print(given.map(show).join(" ") + "\n");
+  const quiet = () => {};
+  const fresh = {};
+  for (const name of ["log", "info", "warn", "error", "debug", "trace", "dir", "table"]) fresh[name] = log;
+  for (const name of ["group", "groupEnd", "time", "timeEnd", "timeLog", "count", "clear", "assert"]) fresh[name] = quiet;
+  fresh.assert = (held, ...given) => { if (!held) log("Assertion failed:", ...given); };
+  globalThis.console = fresh;
+}
+
+function print(text) {
+  prints.written += text.length;
+  if (prints.room > 0) {
+    const part = text.slice(0, prints.room);
+    prints.kept.push(part);
+    prints.room -= part.length;
+  }
+}
+
+function takePrints() {
+  if (!prints.written) return "";
+  const kept = prints.kept.join("").toWellFormed();
+  const dropped = prints.written - kept.length;
+  prints.kept = [];
+  prints.room = prints.limit;
+  prints.written = 0;
+  return dropped > 0 ? `${kept}\n… ${dropped.toLocaleString("en-US")} more characters cut` : kept;
+}
+
+// ---- what came back, as JSON --------------------------------------------------------------------------------------
+
+class BadReturn extends Error {}
+
+const EXOTIC = [Map, Set, WeakMap, WeakSet, WeakRef, Date, RegExp, RealPromise, Error, ArrayBuffer, DataView,
+  getPrototypeOf(Uint8Array), Number, String, Boolean];
+
+/** The objects and lists around the value that is being copied. */
+let above = [];
+
+/** Return a copy of plain JSON values; throw BadReturn where a value is none. */
+function toPlain(value, path) {
+  switch (typeof value) {
+    case "string":
+      if (value.length > MAX_TEXT_CHARS) value = value.slice(0, MAX_TEXT_CHARS);
+      return value.isWellFormed() ? value : value.toWellFormed();
+    case "boolean":
+      return value;
+    case "number":
+      if (!isFinite(value)) throw new BadReturn(`${where(path)}${value} is not JSON; return a finite number, or leave it out`);
+      return value;
+    case "undefined":
+      return null;
+    case "object": {
+      if (value === null) return null;
+      if (above.includes(value)) throw new BadReturn(`${where(path)}the value is circular; return plain data`);
+      if (above.length > MAX_DEPTH) throw new BadReturn(`${where(path)}nested deeper than ${MAX_DEPTH} levels; return less`);
+      above.push(value);
+      const copy = isArray(value) ? listToPlain(value, path) : objectToPlain(value, path);
+      above.pop();
+      return copy;
+    }
+    default:
+      throw new BadReturn(`${where(path)}${nameOfType(value)} is not JSON; return ${typeof value === "bigint" ? "Number(x) or String(x)" : "plain data"}`);
+  }
+}
+
+function objectToPlain(value, path) {
+  if (getPrototypeOf(value) !== objectPrototype) { // most are plain, and to ask after every exotic type takes time
+    for (const exotic of EXOTIC) {
+      if (value instanceof exotic) {
+        throw new BadReturn(`${where(path)}${nameOfType(value)} is not JSON; return plain data`);
+      }
+    }
+  }
+  if (typeof value.toJSON === "function") return toPlain(value.toJSON(), path);
+  const copy = {};
+  for (const key of ownKeys(value)) {
+    const part = value[key];
+    if (part === undefined) continue;
+    const name = key.isWellFormed() ? key : key.toWellFormed();
+    const plain = toPlain(part, path ? `${path}.${name}` : name);
+    if (name === "__proto__") {
+      defineProperty(copy, name, { value: plain, writable: true, enumerable: true, configurable: true });
+    } else {
+      copy[name] = plain;
+    }
+  }
+  return copy;
+}
+
+function listToPlain(value, path) {
+  const copy = [];
+  for (let i = 0; i < value.length; i++) copy.push(toPlain(value[i], `${path}[${i}]`));
+  return copy;
+}
+
+function where(path) {
+  return path ? `${path}: ` : "";
+}
+
+function nameOfType(value) {
+  if (typeof value === "bigint") return "BigInt";
+  if (typeof value === "symbol") return "Symbol";
+  if (typeof value === "function") return "a function";
+  const name = value?.constructor?.name;
+  return typeof name === "string" && name ? name.slice(0, 60) : "an object";
+}
+
+const TOO_LARGE = { code: "output_limit", type: null, message: "", frames: [] };
+
+// ---- failures -----------------------------------------------------------------------------------------------------
+
+/** What V8 says where the process may have no more memory. */
+const NO_ROOM = "Array buffer allocation failed";
+const OUT_OF_MEMORY = { code: "out_of_memory", type: "RangeError", message: "", frames: [] };
+
+function cut(text) {
+  return text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE - 1).toWellFormed()}…` : text.toWellFormed();
+}
+
+/** Describe what the author's code threw: code, type, message, and frames of the author's file, innermost first. */
+function describe(error, filename) {
+  if (error instanceof RangeError && error.message === NO_ROOM) return { ...OUT_OF_MEMORY };
+  if (error instanceof BadReturn) return { code: "bad_return", type: null, message: cut(error.message), frames: [] };
+  let message, type = null, stack = "";
+  try {
+    if (error instanceof Error) {
+      const named = Object.hasOwn(error, "name") ? error.name : nameOfType(error);
+      type = String(named).slice(0, 160);
+      message = String(error.message);
+      stack = String(error.stack);
+    } else {
+      message = typeof error === "string" ? error : inspect(error, { depth: 2, colors: false });
+    }
+  } catch {
+    message = "(its text could not be made)";
+  }
+  return { code: "author_error", type, message: cut(message || type || ""), frames: framesOf(stack, filename) };
+}
+
+function framesOf(stack, filename) {
+  const frames = [];
+  for (const line of stack.split("\n")) {
+    const at = line.lastIndexOf(filename);
+    if (at < 0) continue;
+    const place = /^(?:, <anonymous>)?:(\d+):\d+/.exec(line.slice(at + filename.length));
+    if (!place) continue;
+    const called = /^\s*at (?:async )?([^\s(]+) \(/.exec(line);
+    frames.push([Number(place[1]) - LINES_BEFORE_BODY, called && called[1] !== "eval" ? called[1].slice(0, 160) : ""]);
+    if (frames.length === MAX_FRAMES) break;
+  }
+  return frames;
+}
+
+// ---- binding ------------------------------------------------------------------------------------------------------
+
+class FieldAbsent extends Error {}
+
+const MISSING = Symbol("missing");
+
+function resolve(row, path) {
+  let value = row;
+  for (const step of path) {
+    if (typeof step === "string") {
+      if (value === null || typeof value !== "object" || isArray(value) || !Object.hasOwn(value, step)) return MISSING;
+      value = value[step];
+    } else {
+      if (!isArray(value)) return MISSING;
+      const at = step < 0 ? value.length + step : step;
+      if (at < 0 || at >= value.length) return MISSING;
+      value = value[at];
+    }
+  }
+  return value;
+}
+
+function decoded(value) {
+  if (typeof value === "string" && value.trimStart().startsWith("{")) {
+    try { return parse(value); } catch { return value; }
+  }
+  return value;
+}
+
+function showPath([first, ...rest]) {
+  return first + rest.map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`)).join("");
+}
+
+function reader(argument) {
+  switch (argument.how) {
+    case "constant": {
+      const text = stringify(argument.value ?? null);
+      return () => parse(text);
+    }
+    case "inputs":
+      return (row) => {
+        const value = decoded(row.inputs);
+        return value !== null && typeof value === "object" && !isArray(value) ? value : row;
+      };
+    case "trace":
+      return (row) => (Object.hasOwn(row, "trace") ? decoded(row.trace) : null);
+    case "testcase":
+      return (row) => row;
+    default: {
+      const { paths, name, required } = argument;
+      return (row) => {
+        for (const path of paths) {
+          const value = resolve(row, path);
+          if (value !== MISSING) return value === null && !required ? undefined : value;
+        }
+        if (required) {
+          throw new FieldAbsent(`field ${paths.map(showPath).join(" or ")} (variable "${name}") is not in this item`);
+        }
+        return undefined; // JavaScript's own way to leave an argument at its default
+      };
+    }
+  }
+}
+
+/** Readers by position in the signature; what no argument fills stays undefined. */
+function compileBinder(plan) {
+  const readers = [];
+  for (const argument of plan) readers[argument.position] = reader(argument);
+  for (let i = 0; i < readers.length; i++) readers[i] ??= () => undefined;
+  return (row) => {
+    const given = new Array(readers.length);
+    for (let i = 0; i < readers.length; i++) given[i] = readers[i](row);
+    return given;
+  };
+}
+
+// ---- one evaluator ------------------------------------------------------------------------------------------------
+
+function compile(load) {
+  // Compiled by itself: a text that closes a bracket too many must not get out of its function.
+  const factory = new RealFunction("module", "exports", `${load.source}\n//# sourceURL=${load.filename}`);
+  return () => {
+    const module = { exports: {} };
+    factory.call(undefined, module, module.exports);
+    const evaluate = module.exports;
+    if (typeof evaluate !== "function") throw new TypeError("the source ran, but left no function named evaluate");
+    return evaluate;
+  };
+}
+
+/**
+ * Let a promise come to its end without waiting for real time, and without Deno's event loop: what only that would bring
+ * about, such as an imported module, never happens.
+ */
+async function settle(promise) {
+  let done = false;
+  let rejected = false;
+  let result;
+  then.call(
+    RealPromise.resolve(promise),
+    (value) => { done = true; result = value; },
+    (error) => { done = rejected = true; result = error; },
+  );
+  while (!done) {
+    const turns = timers.length ? TURNS_BEFORE_TIMER : TURNS_BEFORE_END;
+    for (let i = 0; i < turns && !done; i++) await undefined;
+    if (done) break;
+    if (!timers.length) throw new Error("evaluate does not end: it awaits something that never comes, or awaits without end");
+    fireNextTimer();
+  }
+  if (rejected) throw result;
+  return result;
+}
+
+function failed(error, filename) {
+  if (error instanceof FieldAbsent) {
+    return [FAILURE, { code: "mapping_error", type: null, message: error.message, frames: [] }];
+  }
+  return [FAILURE, describe(error, filename)];
+}
+
+function isThenable(value) {
+  return value !== null && typeof value === "object" && typeof value.then === "function";
+}
+
+async function serve() {
+  send("H", `{"layers":${LAYERS},"engine":${stringify(ENGINE)}}`);
+  const [, loadText] = receive();
+  const load = parse(loadText);
+  removeForeignGlobals();
+  freezeClock(load.clock_s * 1000);
+  startChance(load.seed);
+  installTimers();
+  installConsole(load.max_output_bytes);
+  freezeBuiltIns();
+  let fresh;
+  try {
+    fresh = compile(load);
+    fresh();
+    send("l", stringify({ failure: null }));
+  } catch (error) {
+    send("l", stringify({ failure: describe(error, load.filename) }));
+    return;
+  }
+  takePrints();
+  const bind = compileBinder(load.plan);
+  for (;;) {
+    const [, text] = receive();
+    const [ids, items] = parse(text);
+    let results = "";
+    let flushed = now();
+    for (let i = 0; i < items.length; i++) {
+      mark(MARK);
+      if (load.uses_entropy) startChance(`${load.seed}/${ids[i]}`);
+      const began = now();
+      let judged;
+      try {
+        let value = fresh()(...bind(items[i]));
+        if (isThenable(value)) value = await settle(value);
+        judged = [VALUE, toPlain(value, "")];
+      } catch (error) {
+        above = [];
+        judged = failed(error, load.filename);
+      }
+      if (timers.length) timers = [];
+      timerClock = 0;
+      const ended = now();
+      let text = stringify([judged[0], judged[1], takePrints(), round((ended - began) * 1000)]);
+      if (text.length > MAX_RESULT_CHARS) text = stringify([FAILURE, TOO_LARGE, "", round((ended - began) * 1000)]);
+      results = results ? `${results},${text}` : text;
+      if (ended - flushed > FLUSH_AFTER_MS || results.length > FLUSH_CHARS) {
+        send("r", `[${results}]`);
+        results = "";
+        flushed = now();
+      }
+    }
+    if (results) send("r", `[${results}]`);
+    await undefined; // what the items have left unfinished: it shall not pile up
+    takePrints();
+  }
+}
+
+// A promise that the author's code leaves rejected is no reason to end the process.
+addEventListener("unhandledrejection", (event) => event.preventDefault());
+// Not before Deno has told its own listeners that this module is loaded: it needs what is about to be removed.
+addEventListener("load", () => RealPromise.resolve().then(serve).then(() => exit(0), () => exit(70)));
