@@ -328,3 +328,19 @@ def _launch_from(package: Path, monkeypatch: pytest.MonkeyPatch) -> launch.Launc
     paths = launch._import_paths()  # pyright: ignore[reportPrivateUsage] - what is to be exchanged
     monkeypatch.setattr(launch, "_import_paths", lambda: [str(package.parent), *paths])
     return launch.launch_deno()
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root keeps files where nobody may walk to")
+def test_roots_own_binary_may_lie_where_only_root_can_walk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    tmp_path.chmod(0o700)
+    binary = tmp_path / "deno"
+    shutil.copy2(deno.find_deno_bin(), binary)
+    monkeypatch.setattr(deno, "find_deno_bin", lambda: str(binary))
+    runner = DenoRunner()
+
+    outcomes = run(runner, ECHO, [1])
+    runner.close()
+
+    assert scores(outcomes) == [1]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 
-from scorewright.runners.jail.kernel import landlock
-from scorewright.runners.jail.kernel.root import enter_bound_root
+from scorewright.runners.jail.kernel import landlock, namespaces
+from scorewright.runners.jail.kernel.root import enter_bound_root, make_reachable
 
 DENO = "/deno"
 WORKER_SCRIPT = "/worker.mjs"
@@ -46,7 +47,15 @@ class Root:
     def __init__(self, deno: str, scripts: str) -> None:
         same = {path: path for path in (*_libraries(), *_DEVICES)}
         own = {inside: scripts + inside for inside in (WORKER_SCRIPT, TYPESCRIPT_SCRIPT)}
-        self._outside = {DENO: deno, **own, **same}
+        ours = {DENO: deno, **own}
+        if os.getuid() == 0:
+            # Soon nobody: and nobody may not be able to walk to where root keeps its files.
+            with contextlib.suppress(
+                OSError
+            ):  # where that is not to be had, they are looked for where they are
+                namespaces.unshare("mount")
+                ours = make_reachable(ours)
+        self._outside = {**ours, **same}
         self._descriptors = self._open()
         self._is_entered = False
 

@@ -37,6 +37,28 @@ def enter_empty_root() -> None:
     _mount(None, b"/", None, _MS_REMOUNT | _MS_RDONLY | _NOTHING_USABLE, None)
 
 
+def make_reachable(files: Mapping[str, str]) -> dict[str, str]:
+    """Bind files to places that every user may walk to, below a `/tmp` of this mount namespace alone.
+
+    Args:
+        files: Name, beginning with a slash, to path.
+
+    Returns:
+        Name to the path it has now.
+    """
+    # Opened first: they may lie below /tmp themselves.
+    opened = {name: os.open(path, os.O_PATH | os.O_CLOEXEC) for name, path in files.items()}
+    _mount(None, b"/", None, _MS_REC | _MS_PRIVATE, None)
+    _mount(b"none", b"/tmp", b"tmpfs", _MS_NOSUID | _MS_NODEV, b"size=64k,mode=755")
+    places: dict[str, str] = {}
+    for name, descriptor in opened.items():
+        places[name] = place = f"/tmp{name}"  # noqa: S108 - a mount point of our own namespace
+        os.close(os.open(place, os.O_CREAT | os.O_WRONLY, 0o444))
+        _mount(f"/proc/self/fd/{descriptor}".encode(), place.encode(), None, _MS_BIND, None)
+        os.close(descriptor)
+    return places
+
+
 def enter_bound_root(files: Mapping[str, int], links: Mapping[str, str]) -> None:
     """Replace `/` by a read-only tmpfs that holds nothing but the given files and folders.
 
