@@ -51,15 +51,18 @@ def _heading(report: Report) -> Text:
     if not report.is_complete:
         rows = f"{report.items:,} of {rows}"
     heading = Text(f"{rows} in {report.duration_s:.2f} s, ")
-    runner = next((one for one in report.runners if one is not None), None)
-    if any(one is not None and one.tier == "local" for one in report.runners):
+    # One per kind of sandbox: Python and JavaScript run in different ones.
+    runners = {one.tier: one for one in report.runners if one is not None}
+    if "local" in runners:
         heading.append("NO SANDBOX: the code ran with your own rights", style="bold red")
-    elif runner is None:
+    elif not runners:
         heading.append("nothing had to run")
     else:
-        heading.append(f"sandbox: {runner.tier}, {len(runner.layers)} layers on")
-        if runner.missing:
-            heading.append(f"; off: {', '.join(runner.missing)}", style="yellow")
+        for place, (tier, runner) in enumerate(sorted(runners.items())):
+            before = ", " if place else "sandbox: "
+            heading.append(f"{before}{tier}, {len(runner.layers)} layers on")
+            if runner.missing:
+                heading.append(f"; off: {', '.join(runner.missing)}", style="yellow")
         clock = datetime.fromtimestamp(report.clock_s, UTC)
         heading.append(f", clock {clock:%Y-%m-%dT%H:%M:%SZ}")
     return heading.append(_kept(report))

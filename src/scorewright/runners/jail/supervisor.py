@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 import msgspec
 
 from scorewright.domain.errors import SandboxUnavailableError
@@ -20,7 +22,7 @@ _MAX_LAST_WORDS = 300
 _NEEDED_TO_FORK = frozenset({"single_thread", "no_new_privs"})
 
 
-class KernelRunner:
+class KernelRunner(ABC):
     """Workers of a fork server, behind layers of the kernel; what it is for which language, subclasses say.
 
     Args:
@@ -50,13 +52,13 @@ class KernelRunner:
         self._is_ready = False
         self._hello: protocol.Hello | None = None
 
+    @abstractmethod
     def launch(self, omitted: frozenset[str], prefix: tuple[str, ...]) -> LaunchedZygote:
         """Start a fork server without waiting for it."""
-        raise NotImplementedError
 
+    @abstractmethod
     def make_progress(self) -> Progress:
         """Return where a new worker shows how far it is."""
-        raise NotImplementedError
 
     def start(self) -> None:
         """Start the fork server without waiting for it."""
