@@ -6,7 +6,6 @@ import signal
 from typing import Final
 
 from scorewright.domain.result import Failed, FailureCode
-from scorewright.runners.harness.protocol import PHASE_ENCODE
 from scorewright.runners.harness.worker import HARNESS_BROKE
 from scorewright.runners.process import CLOSED
 
@@ -16,23 +15,18 @@ FORBIDDEN_CALL: Final = (
 )
 _HARNESS_BROKE_STATUS = HARNESS_BROKE << 8
 _ENDED_BY_SIGNAL = 0x7F
-#: How a worker ends that finds no memory for its answer.
-_OUT_OF_ROOM = (signal.SIGSEGV, signal.SIGABRT, _HARNESS_BROKE_STATUS)
-
-
 #: What V8 and Deno say when there is no memory left.
 _NO_MEMORY: Final = ("out of memory", "memory allocation", "allocation failed", "heap limit")
 RESULT_TOO_LARGE: Final = "the result is too large to be sent; return less"
 OUT_OF_MEMORY: Final = "the code needed more memory than it may have; use less or raise --memory-mb"
 
 
-def describe_loss(reason: str, status: int | None, phase: int, last_words: str = "") -> Failed:
+def describe_loss(reason: str, status: int | None, last_words: str = "") -> Failed:
     """Return the failure.
 
     Args:
         reason: What the worker did.
         status: As waitpid gives it; None when it could not be learnt.
-        phase: What it claimed to be doing.
         last_words: What its runtime said.
     """
     code = FailureCode.AUTHOR_ERROR
@@ -40,8 +34,6 @@ def describe_loss(reason: str, status: int | None, phase: int, last_words: str =
         text = f"{TAMPERED}: the worker {reason}"
     elif any(words in last_words.lower() for words in _NO_MEMORY):
         code, text = FailureCode.OUT_OF_MEMORY, OUT_OF_MEMORY
-    elif phase == PHASE_ENCODE and status in _OUT_OF_ROOM:
-        code, text = FailureCode.OUTPUT_LIMIT, RESULT_TOO_LARGE
     elif status == signal.SIGSYS:
         text = FORBIDDEN_CALL
     elif status == signal.SIGKILL:

@@ -226,7 +226,7 @@ class Session:
         if reason is None:
             failure = time_limit_failure(self._limits.timeout_s, None)
         else:
-            failure = describe_loss(reason, status, phase, last_words)
+            failure = describe_loss(reason, status, last_words)
         if not self._is_loaded:
             self._load_failure = failure
             self._fail_all()

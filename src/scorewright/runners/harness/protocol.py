@@ -34,7 +34,7 @@ MAX_REPLY_BYTES = 2 << 20
 
 #: Words of the shared progress page: number of the item begun, counted over the worker's life, and phase.
 ITEM_WORD, PHASE_WORD = 0, 1
-PHASE_IDLE, PHASE_LOAD, PHASE_AUTHOR, PHASE_ENCODE = 0, 1, 2, 3
+PHASE_IDLE, PHASE_LOAD, PHASE_AUTHOR = 0, 1, 2
 PAGE_BYTES = 4096
 #: Behind the page: places for the items of two batches, which then need not go through the socket.
 SLOTS, SLOT_BYTES = 2, 256 << 10
