@@ -11,10 +11,11 @@ from platforms import WEAKER, prefix
 from scorewright.domain.errors import SandboxUnavailableError
 from scorewright.runners.jail.layers import is_on
 from scorewright.runners.jail.supervisor import JailRunner
-from scorewright.runners.probes import ALL, Probe
+from scorewright.runners.probes import SUITES, Probe
 from scorewright.runners.selfcheck import SelfCheck
 from workbench import limits, run
 
+ALL = SUITES["jail"].probes
 PROBES = {probe.name: probe for probe in ALL}
 #: The time rings need no layer that is off here: one probe for each of the two is enough, and saves a minute.
 RINGS = ("endless loop", "sum of a long range")

@@ -1,28 +1,23 @@
-"""Every probe against the jail of this machine, and the check that ships with the product."""
+"""Every probe in Python against the jail of this machine, and how probes are judged."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Generator
-from pathlib import Path
 
 import pytest
 
-from command_line import CommandLine
-from platforms import prefix
-from scorewright.cli.runner import check_command
-from scorewright.domain.errors import SandboxUnavailableError, UsageError
+from scorewright.domain.errors import SandboxUnavailableError
 from scorewright.domain.result import Failed, FailureCode, Scored
 from scorewright.runners.jail.layers import MANDATORY, PURPOSES, is_on
 from scorewright.runners.jail.supervisor import JailRunner
 from scorewright.runners.local import LocalRunner
-from scorewright.runners.probes import ALL, QUICK, Expect, Probe
-from scorewright.runners.probes.isolation import CANARY
-from scorewright.runners.probes.probe import judge
-from scorewright.runners.selfcheck import SelfCheck, run_probes
+from scorewright.runners.probes import SUITES
+from scorewright.runners.probes.probe import CANARY, Expect, Probe, judge
+from scorewright.runners.selfcheck import SelfCheck
 from workbench import run
 
-PROBES = {probe.name: probe for probe in ALL}
+SUITE = SUITES["jail"]
+PROBES = {probe.name: probe for probe in SUITE.probes}
 #: Sources that are not Python, which is what these probes are about.
 BROKEN_SOURCES = {"deep source", "zero byte in the source"}
 HARMLESS_SOURCE = 'def evaluate(x): return {"score": 0, "explanation": ""}'
@@ -54,8 +49,8 @@ def test_every_layer_is_on_or_says_why_not(check: SelfCheck, jail: JailRunner):
 
 
 def test_every_probe_has_a_name_of_its_own():
-    assert len(PROBES) == len(ALL)
-    assert len(ALL) > 200
+    assert len(PROBES) == len(SUITE.probes)
+    assert len(PROBES) > 200
 
 
 @pytest.mark.parametrize("name", sorted(PROBES.keys() - BROKEN_SOURCES))
@@ -64,7 +59,7 @@ def test_every_probe_is_python_that_is_refused_for_what_it_does(name: str):
 
 
 def test_the_families_are_whole():
-    families = list(dict.fromkeys(probe.family for probe in ALL))
+    families = list(dict.fromkeys(probe.family for probe in SUITE.probes))
 
     assert families == [
         *("time", "memory", "process", "files", "network"),
@@ -73,7 +68,7 @@ def test_the_families_are_whole():
 
 
 def test_the_quick_probes_hold_one_of_each_dangerous_kind():
-    families = {probe.family for probe in QUICK}
+    families = {probe.family for probe in SUITE.quick}
 
     assert families == {
         "time",
@@ -85,23 +80,48 @@ def test_the_quick_probes_hold_one_of_each_dangerous_kind():
         "protocol",
         "isolation",
     }
-    assert sum(probe.expect is Expect.TIMES_OUT for probe in QUICK) == 1
+    assert sum(probe.expect is Expect.TIMES_OUT for probe in SUITE.quick) == 1
 
 
-def test_verdicts_come_one_by_one():
-    verdicts = run_probes(JailRunner, QUICK)
+def test_verdicts_come_one_by_one(check: SelfCheck):
+    verdicts = check.try_all(SUITE.quick)
 
     first = next(verdicts)
     others = list(verdicts)
 
-    assert first.probe == QUICK[0]
-    assert [verdict.probe for verdict in others] == list(QUICK[1:])
+    assert first.probe == SUITE.quick[0]
+    assert [verdict.probe for verdict in others] == list(SUITE.quick[1:])
     assert all(verdict.passed for verdict in (first, *others))
+
+
+def test_probes_tried_side_by_side_get_verdicts_of_their_own(check: SelfCheck):
+    escaping = Probe("leak", "files", HARMLESS_SOURCE, Expect.KILLED)
+
+    verdicts = list(check.try_all([*SUITE.quick, escaping], at_once=len(SUITE.quick) + 1))
+
+    assert [verdict.probe.name for verdict in verdicts if not verdict.passed] == ["leak"]
+    assert len(verdicts) == len(SUITE.quick) + 1
+
+
+def test_a_probe_that_needs_a_layer_is_not_tried_without_it(check: SelfCheck):
+    of_the_future = Probe("x", "files", HARMLESS_SOURCE, Expect.CLEAN, needs="a_layer_to_come")
+    of_today = Probe("y", "files", HARMLESS_SOURCE, Expect.CLEAN, needs="seccomp")
+
+    verdicts = list(check.try_all([of_the_future, of_today]))
+
+    assert [verdict.probe for verdict in verdicts] == [of_today]
 
 
 def test_no_probe_is_ever_run_without_a_sandbox():
     with pytest.raises(SandboxUnavailableError, match="local is no sandbox"):
-        next(run_probes(LocalRunner))
+        SelfCheck(LocalRunner())
+
+
+def test_a_tier_with_a_policy_of_its_own_is_judged_by_escape_alone():
+    restricted = SUITES["restricted"]
+
+    assert [probe.name for probe in restricted.probes] == list(PROBES)
+    assert {probe.expect for probe in (*restricted.probes, *restricted.quick)} == {Expect.HARMLESS}
 
 
 def test_the_hunt_for_secrets_finds_one_that_is_there(check: SelfCheck):
@@ -143,8 +163,12 @@ def test_a_neighbour_that_suffers_fails_the_probe(check: SelfCheck):
 
 def test_a_secret_of_the_hosts_environment_is_not_in_the_jail(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("SECRET_OF_THE_HOST", CANARY)
+    runner = JailRunner()
+    check = SelfCheck(runner)
 
-    verdicts = list(run_probes(JailRunner, [p for p in ALL if p.family == "isolation"]))
+    verdicts = list(check.try_all(p for p in SUITE.probes if p.family == "isolation"))
+    check.close()
+    runner.close()
 
     assert len(verdicts) > 5
     assert [verdict.outcome for verdict in verdicts if not verdict.passed] == []
@@ -160,74 +184,3 @@ def test_the_local_runner_bounds_time_and_memory():
     codes = [outcome.code for outcome in outcomes if isinstance(outcome, Failed)]
 
     assert codes == [FailureCode.TIMEOUT, FailureCode.OUT_OF_MEMORY, FailureCode.AUTHOR_ERROR]
-
-
-def test_the_document_holds_the_layers_and_a_verdict_for_every_probe(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
-    monkeypatch.setattr("scorewright.cli.runner.ALL", QUICK)
-
-    code = check_command("jail", as_json=True)
-
-    document = json.loads(capsys.readouterr().out)
-    assert code == 0
-    assert document["layers"]["seccomp"] == "on"
-    assert (document["passed"], document["failed"]) == (len(QUICK), 0)
-    assert [probe["name"] for probe in document["probes"]] == [probe.name for probe in QUICK]
-    assert document["probes"][0].keys() == {"name", "family", "passed", "outcome", "duration_ms"}
-
-
-def test_the_tables_start_with_the_layers_and_end_with_the_sum(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
-    monkeypatch.setattr("scorewright.cli.runner.ALL", QUICK)
-
-    code = check_command("jail", as_json=False)
-
-    lines = capsys.readouterr().out.splitlines()
-    assert code == 0
-    assert lines[0].split() == ["layer", "state", "what", "it", "takes", "away"]
-    assert lines[-1].startswith(f"{len(QUICK)} of {len(QUICK)} probes contained; ")
-
-
-def test_a_probe_that_gets_through_is_exit_code_1(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
-    escaping = Probe("leak", "files", HARMLESS_SOURCE, Expect.KILLED)
-    monkeypatch.setattr("scorewright.cli.runner.ALL", (escaping,))
-
-    code = check_command("jail", as_json=False)
-
-    printed = capsys.readouterr().out
-    assert code == 1
-    assert "FAILED leak" in printed
-    assert "0 of 1 probes contained" in printed
-
-
-def test_a_machine_without_a_filter_is_exit_code_3(
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    shared_folder: Path | None,
-):
-    unfiltered = JailRunner(prefix=prefix("without seccomp", shared_folder))
-    monkeypatch.setattr("scorewright.cli.runner.JailRunner", lambda: unfiltered)
-
-    code = check_command("jail", as_json=True)
-
-    document = json.loads(capsys.readouterr().out)
-    assert code == 3
-    assert "mandatory layer missing: seccomp" in document["unavailable"]
-    assert document["layers"]["seccomp"].startswith("off: ")
-
-
-def test_the_local_runner_is_named_for_what_it_is(cli: CommandLine):
-    done = cli("runner", "check", "local")
-
-    assert done.code == 3
-    assert "local is no sandbox" in done.stdout
-    assert "No probe was run" in done.stdout
-
-
-def test_a_runner_that_is_not_there_is_the_callers_mistake():
-    with pytest.raises(UsageError, match="use one of jail, local"):
-        check_command("prison", as_json=False)

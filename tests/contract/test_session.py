@@ -19,7 +19,7 @@ from scorewright.engine.execute import Job, execute
 from scorewright.runners.jail.kernel.privileges import NOBODY
 from scorewright.runners.jail.supervisor import JailRunner
 from scorewright.runners.local import LocalRunner
-from scorewright.runners.probes import ALL
+from scorewright.runners.probes.python import PROBES
 from scorewright.runners.process import WorkerProcess, wait_readable
 from scorewright.runners.selfcheck import SelfCheck
 from scorewright.runners.session import Session
@@ -400,7 +400,7 @@ def test_a_machine_with_thousands_of_open_descriptors_runs_as_any_other(own_jail
     opened = [os.open(os.devnull, os.O_RDONLY) for _ in range(wanted)]
 
     check = SelfCheck(own_jail)
-    verdict = check.try_probe(next(probe for probe in ALL if probe.name == "descriptors"))
+    verdict = check.try_probe(next(probe for probe in PROBES if probe.name == "descriptors"))
     check.close()
     own_jail.close()
 

@@ -10,11 +10,11 @@ import pytest
 
 from scorewright.domain.result import Failed
 from scorewright.runners.jail.kernel.libc import MACHINE
-from scorewright.runners.jail.kernel.seccomp import ALLOWED, KILLING
+from scorewright.runners.jail.kernel.seccomp import ALLOWED, KILLING, UNFILTERED
 from scorewright.runners.jail.kernel.syscalls import number
 from scorewright.runners.jail.supervisor import JailRunner
 from scorewright.runners.loss import FORBIDDEN_CALL
-from scorewright.runners.probes.kernel import UNFILTERED, refused_numbers
+from scorewright.runners.probes.python.kernel import refused_numbers
 from workbench import explanation, run
 
 X32 = 0x4000_0000

@@ -7,9 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from scorewright.runners.deno.layers import MANDATORY as DENO_MANDATORY
+from scorewright.runners.deno.layers import PROFILE
+from scorewright.runners.deno.layers import PURPOSES as DENO_PURPOSES
 from scorewright.runners.jail.kernel.seccomp import ALLOWED
 from scorewright.runners.jail.layers import MANDATORY, PURPOSES
-from scorewright.runners.probes import ALL
+from scorewright.runners.probes import SUITES
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "explanation" / "sandbox.md").read_text(encoding="utf-8")
@@ -31,7 +34,18 @@ def test_the_number_of_system_calls_is_that_of_the_filter():
     assert PAGE.count("thirty") == 3
 
 
-@pytest.mark.parametrize("family", sorted({probe.family for probe in ALL}))
+def test_the_layers_of_deno_are_those_of_the_code():
+    mandatory = re.search(r"^Mandatory are (.*)", PAGE, re.MULTILINE)
+
+    assert mandatory
+    assert set(re.findall(r"`(\w+)`", mandatory[1].partition(". `")[0])) == DENO_MANDATORY
+    assert [name for name in DENO_PURPOSES if f"| `{name}` |" not in PAGE] == []
+    assert 70 < len(PROFILE.allowed) < 85, "the page says: about eighty"
+
+
+@pytest.mark.parametrize(
+    "family", sorted({probe.family for suite in SUITES.values() for probe in suite.probes})
+)
 def test_every_family_of_probes_is_named(family: str):
     assert re.search(rf"`runners/probes`: [^)]*\b{family}\b", PAGE)
 

@@ -269,13 +269,14 @@ def _add_runner(commands: _Commands) -> None:
     check = _command(
         verbs,
         "check",
-        summary="Attack the sandbox of this machine: a verdict per probe.",
-        example="scorewright runner check jail",
+        summary="Attack the sandboxes of this machine: a verdict per probe.",
+        example="scorewright runner check\n  scorewright runner check deno --quick",
         call=_call_runner_check,
     )
     check.add_argument(
-        "name", nargs="?", default="jail", metavar="NAME", help="the runner (default: jail)"
+        "name", nargs="?", metavar="NAME", help="the runner: jail or deno (default: each of them)"
     )
+    check.add_argument("--quick", action="store_true", help="only one probe of each dangerous kind")
     _add_format(check)
 
 
@@ -350,7 +351,7 @@ def _call_inspect(options: argparse.Namespace) -> int:
 def _call_runner_check(options: argparse.Namespace) -> int:
     from scorewright.cli.runner import check_command
 
-    return check_command(options.name, as_json=options.format == "json")
+    return check_command(options.name, quick=options.quick, as_json=options.format == "json")
 
 
 def _at_least(least: int) -> Callable[[str], int]:

@@ -3,119 +3,177 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from typing import Any, Final
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, assert_never
 
 import msgspec
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from scorewright.domain.errors import SandboxUnavailableError, UsageError
+from scorewright.cli.console import open_console
+from scorewright.domain.errors import UsageError
+from scorewright.runners.deno.layers import PURPOSES as DENO_PURPOSES
 from scorewright.runners.jail.layers import ON, PURPOSES, is_on
-from scorewright.runners.jail.supervisor import JailRunner
-from scorewright.runners.probes import ALL
-from scorewright.runners.selfcheck import Verdict, run_probes
+from scorewright.runners.jail.supervisor import KernelRunner
+from scorewright.runners.probes import SUITES, Probe
+from scorewright.runners.selfcheck import Verdict
+from scorewright.services.self_check import (
+    TIERS,
+    Available,
+    Breached,
+    TierCheck,
+    Unavailable,
+    Watch,
+    check_runner,
+)
 
 _EXIT_PASSED, _EXIT_FAILED, _EXIT_UNAVAILABLE = 0, 1, 3
-_RUNNERS: Final = ("jail", "local")
+_LOCAL: Final = "local"
 _NO_SANDBOX: Final = (
     "local is no sandbox: code runs with your own rights, and nothing is contained. "
     "No probe was run, since it would have attacked this machine. Use it for code you trust."
 )
-#: Columns where output goes to a file or a pipe.
-_FILE_WIDTH: Final = 120
 
 
-def check_command(name: str, *, as_json: bool) -> int:
-    """Attack the sandbox of this machine and print a verdict per probe.
+def check_command(name: str | None, *, quick: bool = False, as_json: bool = False) -> int:
+    """Attack the sandboxes of this machine and print a verdict per probe.
 
     Args:
-        name: The runner.
+        name: The runner; every one that is a sandbox of this machine's when None.
+        quick: Try only the probes that a server tries when it starts.
         as_json: Print one JSON document instead of tables.
 
     Returns:
-        0 when every probe was contained, 1 when one was not, 3 when there is no sandbox.
+        0 when every probe was contained, 1 when one was not, 3 when a sandbox is not to be had.
 
     Raises:
         UsageError: No runner has this name.
     """
-    if name not in _RUNNERS:
-        raise UsageError(
-            f"runner {name}: there is no such runner; use one of {', '.join(_RUNNERS)}"
-        )
-    report = _Document(name) if as_json else _Tables()
-    if name == "local":
-        report.say_unavailable(_NO_SANDBOX)
-        return _EXIT_UNAVAILABLE
-    runner = JailRunner()
-    passed = failed = 0
+    makers = _makers(name)
+    report = _Document() if as_json else _Tables()
+    checks = [_check(tier, make, report, quick=quick) for tier, make in makers.items()]
+    report.sum_up(checks, is_whole=name is None)
+    return _exit_code(checks)
+
+
+def _makers(name: str | None) -> Mapping[str, Callable[[], KernelRunner] | None]:
+    if name is None:
+        return TIERS
+    if name == _LOCAL:
+        return {name: None}
+    if name not in TIERS:
+        known = ", ".join((*TIERS, _LOCAL))
+        raise UsageError(f"runner {name}: there is no such runner; use one of {known}")
+    return {name: TIERS[name]}
+
+
+def _check(
+    tier: str, make: Callable[[], KernelRunner] | None, report: _Report, *, quick: bool
+) -> TierCheck:
+    report.begin(tier)
+    if make is None:
+        check = TierCheck(tier, Unavailable(_NO_SANDBOX), {}, None, 0, 0.0)
+    else:
+        check = _attack(make(), None if quick else SUITES[tier].probes, report)
+    report.end(check)
+    return check
+
+
+def _attack(runner: KernelRunner, probes: Sequence[Probe] | None, report: _Report) -> TierCheck:
     try:
-        for verdict in run_probes(lambda: runner, ALL):
-            if not passed + failed:
-                report.show_layers(runner.layers())
-            passed, failed = passed + verdict.passed, failed + (not verdict.passed)
-            report.show(verdict)
-    except SandboxUnavailableError as error:
-        report.show_layers(runner.layers())
-        report.say_unavailable(str(error))
-        return _EXIT_UNAVAILABLE
-    report.sum_up(passed, failed)
-    return _EXIT_FAILED if failed else _EXIT_PASSED
+        return check_runner(runner, probes, report)
+    finally:
+        runner.close()
 
 
-class _Document:
+def _exit_code(checks: Sequence[TierCheck]) -> int:
+    states = [type(check.state) for check in checks]
+    if Breached in states:  # a sandbox that leaks is worse than one that is not there
+        return _EXIT_FAILED
+    return _EXIT_UNAVAILABLE if Unavailable in states else _EXIT_PASSED
+
+
+def _failed(check: TierCheck) -> int:
+    return len(check.state.probes) if isinstance(check.state, Breached) else 0
+
+
+class _Report(Watch):
+    """What both forms of output are told."""
+
+    def begin(self, tier: str) -> None:
+        """The next tier's turn has come."""
+
+    def end(self, check: TierCheck) -> None:
+        """This is what came of it."""
+
+    def sum_up(self, checks: Sequence[TierCheck], *, is_whole: bool) -> None:
+        """Nothing more will come; `is_whole` when no runner was named."""
+
+
+class _Document(_Report):
     """One JSON document, printed at the end."""
 
-    def __init__(self, name: str) -> None:
-        self._layers: dict[str, str] = {}
+    def __init__(self) -> None:
         self._verdicts: list[Verdict] = []
-        self._name = name
+        self._runners: list[dict[str, Any]] = []
 
-    def show_layers(self, layers: dict[str, str]) -> None:
-        self._layers = layers
+    def begin(self, tier: str) -> None:
+        del tier
+        self._verdicts = []
 
-    def show(self, verdict: Verdict) -> None:
+    def verdict(self, verdict: Verdict) -> None:
         self._verdicts.append(verdict)
 
-    def say_unavailable(self, why: str) -> None:
-        self._print(unavailable=why)
+    def end(self, check: TierCheck) -> None:
+        failed = _failed(check)
+        state = check.state
+        self._runners.append(
+            {
+                "runner": check.tier,
+                "layers": check.layers,
+                "probes": [_described(verdict) for verdict in self._verdicts],
+                "passed": check.probes_tried - failed,
+                "failed": failed,
+                "unavailable": state.reason if isinstance(state, Unavailable) else None,
+            }
+        )
 
-    def sum_up(self, passed: int, failed: int) -> None:
-        self._print(passed=passed, failed=failed)
-
-    def _print(self, *, passed: int = 0, failed: int = 0, unavailable: str | None = None) -> None:
-        document: dict[str, Any] = {
-            "runner": self._name,
-            "layers": self._layers,
-            "probes": [
-                {
-                    "name": verdict.probe.name,
-                    "family": verdict.probe.family,
-                    "passed": verdict.passed,
-                    "outcome": verdict.outcome,
-                    "duration_ms": round(verdict.duration_ms, 1),
-                }
-                for verdict in self._verdicts
-            ],
-            "passed": passed,
-            "failed": failed,
-            "unavailable": unavailable,
-        }
+    def sum_up(self, checks: Sequence[TierCheck], *, is_whole: bool) -> None:
+        document = self._runners[0]
+        if is_whole:
+            failed = sum(map(_failed, checks))
+            tried = sum(check.probes_tried for check in checks)
+            document = {"runners": self._runners, "passed": tried - failed, "failed": failed}
         sys.stdout.buffer.write(msgspec.json.encode(document) + b"\n")
         sys.stdout.buffer.flush()
 
 
-class _Tables:
+def _described(verdict: Verdict) -> dict[str, Any]:
+    return {
+        "name": verdict.probe.name,
+        "family": verdict.probe.family,
+        "passed": verdict.passed,
+        "outcome": verdict.outcome,
+        "duration_ms": round(verdict.duration_ms, 1),
+    }
+
+
+class _Tables(_Report):
     """Tables for people, each line as soon as it is known."""
 
     def __init__(self) -> None:
-        width = None if sys.stdout.isatty() else _FILE_WIDTH
-        self._console = Console(highlight=False, width=width)
+        self._console = open_console()
         self._family = ""
-        self._off: list[str] = []
+        self._has_begun = False
 
-    def show_layers(self, layers: dict[str, str]) -> None:
+    def begin(self, tier: str) -> None:
+        if self._has_begun:
+            self._console.print()
+        self._has_begun = True
+        self._family = ""
+        self._console.print(Text(f"runner {tier}", style="bold underline"))
+
+    def layers(self, layers: Mapping[str, str]) -> None:
         table = Table(box=None, pad_edge=False, header_style="bold")
         table.add_column("layer", no_wrap=True)
         table.add_column("state", overflow="fold")
@@ -123,14 +181,12 @@ class _Tables:
         for name, purpose in _in_order(layers):
             state = layers[name]
             on = is_on(state)
-            if not on:
-                self._off.append(name)
             shown = f"on ({state})" if on and state != ON else state
             table.add_row(name, Text(shown, style="green" if on else "yellow"), purpose)
         if layers:
             self._console.print(table)
 
-    def show(self, verdict: Verdict) -> None:
+    def verdict(self, verdict: Verdict) -> None:
         probe = verdict.probe
         if probe.family != self._family:
             self._family = probe.family
@@ -144,19 +200,42 @@ class _Tables:
         )
         self._console.print(line, no_wrap=verdict.passed, overflow="ellipsis")
 
-    def say_unavailable(self, why: str) -> None:
-        self._console.print(Text(why, style="bold red"))
+    def end(self, check: TierCheck) -> None:
+        match check.state:
+            case Unavailable():
+                self._console.print(Text(check.state.reason, style="bold red"))
+            case Available() | Breached():
+                self._console.print()
+                self._console.print(_summary(check))
+            case _:
+                assert_never(check.state)
 
-    def sum_up(self, passed: int, failed: int) -> None:
-        layers = f"layers off: {', '.join(self._off)}" if self._off else "all layers on"
-        style = "bold red" if failed else "bold yellow" if self._off else "bold green"
-        text = f"{passed} of {passed + failed} probes contained; {layers}"
+    def sum_up(self, checks: Sequence[TierCheck], *, is_whole: bool) -> None:
+        if not is_whole:
+            return
         self._console.print()
-        self._console.print(Text(text, style=style))
+        table = Table(box=None, pad_edge=False, show_header=False)
+        table.add_column(style="bold", no_wrap=True)
+        table.add_column(overflow="fold")
+        for check in checks:
+            table.add_row(check.tier, _summary(check))
+        self._console.print(table)
 
 
-def _in_order(layers: dict[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield the layers that were reported with their purpose, in the order of `PURPOSES`."""
-    for name, purpose in PURPOSES.items():
+def _summary(check: TierCheck) -> Text:
+    """Say in one line what came of a tier."""
+    if isinstance(check.state, Unavailable):
+        return Text(f"unavailable: {check.state.reason}", style="bold red")
+    failed = _failed(check)
+    off = [name for name, _ in _in_order(check.layers) if not is_on(check.layers[name])]
+    layers = f"layers off: {', '.join(off)}" if off else "all layers on"
+    style = "bold red" if failed else "bold yellow" if off else "bold green"
+    contained = f"{check.probes_tried - failed} of {check.probes_tried} probes contained"
+    return Text(f"{contained}; {layers}", style=style)
+
+
+def _in_order(layers: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield the layers that were reported with their purpose, the strongest first."""
+    for name, purpose in (*PURPOSES.items(), *DENO_PURPOSES.items()):
         if name in layers:
             yield name, purpose

@@ -1,52 +1,44 @@
 """The attack probes: hostile evaluators with what has to become of them, run by `runners.selfcheck`.
 
 They ship with the product, so that every operator can see on the machine at hand what the documentation claims.
-A new probe is one more entry in its family's module; tests and `scorewright runner check` find it there.
+A new probe is one more entry in its family's module (`python` or `script`); tests and `scorewright runner check` find
+it there.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Final
 
-from scorewright.runners.probes import (
-    files,
-    isolation,
-    kernel,
-    memory,
-    network,
-    oddities,
-    process,
-    protocol,
-    time_limits,
-)
+from scorewright.domain.source_language import Language
+from scorewright.runners.probes import python, script
 from scorewright.runners.probes.probe import Expect, Probe
 
-ALL: Final[tuple[Probe, ...]] = (
-    *time_limits.PROBES,
-    *memory.PROBES,
-    *process.PROBES,
-    *files.PROBES,
-    *network.PROBES,
-    *kernel.PROBES,
-    *protocol.PROBES,
-    *isolation.PROBES,
-    *oddities.PROBES,
-)
 
-#: One of each kind, for a check at start-up: together they take less than half a second.
-_QUICK_NAMES = (
-    "endless loop",
-    "list that grows",
-    "fork",
-    "kill itself",
-    "open a file",
-    "stat a file",
-    "TCP connection",
-    "executable memory",
-    "ptrace",
-    "forged frame of 4 GB",
-    "environment",
-)
-QUICK: Final[tuple[Probe, ...]] = tuple(probe for probe in ALL if probe.name in _QUICK_NAMES)
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """What a tier is attacked with."""
 
-__all__ = ["ALL", "QUICK", "Expect", "Probe"]
+    #: What the neighbour is written in that lives beside the probes.
+    language: Language
+    probes: tuple[Probe, ...]
+    #: One of each dangerous kind, for a check at start-up: together they take a fraction of a second.
+    quick: tuple[Probe, ...]
+
+
+def judged_by_escape(probes: Iterable[Probe]) -> tuple[Probe, ...]:
+    """Return the same probes, for a tier that ends many of them in other ways.
+
+    All that counts then is that nothing escaped, and that the neighbour is well.
+    """
+    return tuple(replace(probe, expect=Expect.HARMLESS) for probe in probes)
+
+
+SUITES: Final[Mapping[str, Suite]] = {
+    "jail": Suite("python", python.PROBES, python.QUICK),
+    # Its language policy refuses many of them before they do anything.
+    "restricted": Suite("python", judged_by_escape(python.PROBES), judged_by_escape(python.QUICK)),
+    "deno": Suite("javascript", script.PROBES, script.QUICK),
+}
+"""By tier. A tier that is not here cannot be checked."""

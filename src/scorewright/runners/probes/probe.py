@@ -7,16 +7,24 @@ that it noticed being refused, or found nothing. How else it may end is said by 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final, assert_never
 
 from scorewright.domain.result import Failed, FailureCode, Outcome, Scored, Skipped
+from scorewright.domain.source_language import Language
 from scorewright.runners.loss import FORBIDDEN_CALL, TAMPERED
+
+CANARY: Final = "scorewright-canary-5f1d"
+"""Known to the host, and to the neighbour that runs beside every probe; never written in a probe's source."""
 
 _ESCAPED: Final = 1
 _MAX_TEXT = 200
+#: Enough to start, and to be seen not to end.
+_SHORT_S: Final = 0.1
+PATIENT_S: Final = 5.0
+"""Time limit of probes that do not use it up."""
 
 
 class Expect(StrEnum):
@@ -62,6 +70,28 @@ class Probe:
     items: int = 1
     #: Time limit of one item.
     timeout_s: float = 0.3
+    language: Language = "python"
+    #: Whether it is one of Deno's own attempts (`deno/attempts.py`), made with every permission by its name alone.
+    is_attempt: bool = False
+    #: The layer that it takes to refuse this; where the machine cannot give that one, the probe is not tried.
+    needs: str | None = None
+
+
+def hurried(probes: Iterable[Probe], *names: str) -> tuple[Probe, ...]:
+    """Return the probes of these names, for a check in which they are tried side by side.
+
+    What uses up its time gets less of it. The others take no time to speak of, and get more: a machine that is busy
+    must not be mistaken for one that is broken into.
+
+    Raises:
+        KeyError: Ours: none has this name.
+    """
+    by_name = {probe.name: probe for probe in probes}
+    times = {Expect.TIMES_OUT: _SHORT_S, Expect.CONTAINED: _SHORT_S}
+    return tuple(
+        replace(probe, timeout_s=times.get(probe.expect, PATIENT_S))
+        for probe in map(by_name.__getitem__, names)
+    )
 
 
 def judge(probe: Probe, outcomes: Sequence[Outcome]) -> tuple[bool, str]:

@@ -6,12 +6,9 @@ from typing import Final
 
 from scorewright.runners.harness.protocol import SOCKET_FD
 from scorewright.runners.probes.probe import Expect, Probe
-from scorewright.runners.probes.source import evaluating
+from scorewright.runners.probes.python.source import evaluating
 
 _FAMILY: Final = "isolation"
-
-#: Known to the host, and to the neighbour that runs beside every probe; never written in a probe's source.
-CANARY: Final = "scorewright-canary-5f1d"
 
 _HUNT: Final = """
 import gc, sys

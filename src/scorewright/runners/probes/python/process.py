@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from scorewright.runners.probes.probe import Expect, Probe
-from scorewright.runners.probes.source import attempting, evaluating
+from scorewright.runners.probes.python.source import attempting, evaluating
 
 _FAMILY: Final = "process"
 

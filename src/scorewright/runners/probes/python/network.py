@@ -6,7 +6,7 @@ from typing import Final
 
 from scorewright.runners.harness.protocol import SOCKET_FD
 from scorewright.runners.probes.probe import Expect, Probe
-from scorewright.runners.probes.source import attempting
+from scorewright.runners.probes.python.source import attempting
 
 _FAMILY: Final = "network"
 

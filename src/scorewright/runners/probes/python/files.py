@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from scorewright.runners.probes.probe import Expect, Probe
-from scorewright.runners.probes.source import attempting
+from scorewright.runners.probes.python.source import attempting
 
 _FAMILY: Final = "files"
 #: Nothing is there, and nothing is left there.

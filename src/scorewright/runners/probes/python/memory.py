@@ -6,7 +6,7 @@ import textwrap
 from typing import Final
 
 from scorewright.runners.probes.probe import Expect, Probe
-from scorewright.runners.probes.source import evaluating
+from scorewright.runners.probes.python.source import evaluating
 
 _FAMILY: Final = "memory"
 

@@ -9,7 +9,7 @@ import msgspec
 from scorewright.domain.result import FailureCode
 from scorewright.runners.harness import protocol
 from scorewright.runners.probes.probe import Expect, Probe
-from scorewright.runners.probes.source import RESULT, evaluating, forging, frame
+from scorewright.runners.probes.python.source import RESULT, evaluating, forging, frame
 
 _FAMILY: Final = "protocol"
 _EMPTY_MAP: Final = b"\x80"

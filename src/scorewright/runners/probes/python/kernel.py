@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from scorewright.runners.jail.kernel.libc import MACHINE
-from scorewright.runners.jail.kernel.seccomp import ALLOWED, KILLING
+from scorewright.runners.jail.kernel.seccomp import ALLOWED, KILLING, UNFILTERED
 from scorewright.runners.jail.kernel.syscalls import number
 from scorewright.runners.probes.probe import Expect, Probe
 
@@ -30,8 +30,6 @@ def evaluate(x):
 
 def attempt():
 """
-#: These two pass every filter by the kernel's own design; without a probe set they lead nowhere.
-UNFILTERED: Final = (335, 336) if MACHINE == "x86_64" else ()
 _NUMBERS: Final = range(512)
 _X32_FLAG: Final = 0x4000_0000
 _WRITABLE, _EXECUTABLE = 0b011, 0b101
