@@ -365,6 +365,18 @@ def test_clock_and_chance_are_those_of_the_run(runner: DenoRunner):
     assert explanation(with_other_seed[0]) != first[0]
 
 
+def test_chance_is_the_item_s_own_where_the_source_does_not_show_it(runner: DenoRunner):
+    source = 'function evaluate(x) { return {score: Math["ran" + "dom"](), explanation: ""}; }'
+    hidden = msgspec.structs.replace(load(source), uses_entropy=False)
+
+    def drawn(numbers: list[int]) -> list[float | None]:
+        groups = execute(map(item, numbers), [Job(hidden, runner)], limits=limits(), workers=1)
+        return scores(each.outcome for group in groups for each in group.outcomes[0])
+
+    assert drawn(NUMBERS) == drawn(NUMBERS[::-1])[::-1]
+    assert len(set(drawn(NUMBERS))) == len(NUMBERS)
+
+
 def test_results_do_not_depend_on_the_number_of_workers(runner: DenoRunner):
     source = 'function evaluate(x) { return {score: x * Math.random(), explanation: ""}; }'
 

@@ -32,12 +32,16 @@ _F_SETOWN, _F_SETSIG, _F_SETOWN_EX, _SET_OWNER, _SET_GROUP, _LIST_DEVICES = (
     0x8912,
 )
 _RLIMIT_DATA: Final = 2
+_PR_SET_PDEATHSIG, _PR_SET_PTRACER, _TIPC = 1, 0x5961_6D61, 30
 #: Harmless, should it arrive.
 _SIGCONT: Final = 18
 _NEW_USER_AND_THREAD: Final = 0x1000_0000 | 0x1_0000
 _X32_FLAG: Final = 0x4000_0000
 #: Calls that the filter decides on by their arguments.
-_DECIDED_BY_ARGUMENTS: Final = ("clone", "clone3", "fcntl", "ioctl", "prlimit64", "tgkill")
+_DECIDED_BY_ARGUMENTS: Final = (
+    *("clone", "clone3", "fcntl", "ioctl"),
+    *("prctl", "prlimit64", "socketpair", "tgkill"),
+)
 
 
 def _call(name: str, *arguments: object) -> str:
@@ -117,6 +121,8 @@ PROCESSES: Final = {
     "another signal by a socket": _call("fcntl", 0, _F_SETSIG, 9),
     "signals to others by ioctl": _call("ioctl", 0, _SET_OWNER, '"\\1\\0\\0\\0"'),
     "signals to a group by ioctl": _call("ioctl", 0, _SET_GROUP, '"\\1\\0\\0\\0"'),
+    "life beyond its parent's": _call("prctl", _PR_SET_PDEATHSIG, 0),
+    "memory that others may read": _call("prctl", _PR_SET_PTRACER, -1),
     "fork by the C library": "return libc.fork()",
     "shell by the C library": 'return libc.system("true")',
     "process by clone": _call("clone", 17, 0, 0, 0, 0),
@@ -153,6 +159,7 @@ NETWORK: Final = {
     "name lookup by node:dns": _node("dns", 'return await m.promises.resolve("localhost")'),
     "socket by the C library": f"return libc.socket({_INTERNET}, {_STREAM}, 0)",
     "unix socket by the C library": f"return libc.socket({_UNIX}, {_STREAM}, 0)",
+    "pair of sockets of another kind": _call("socketpair", _TIPC, _STREAM, 0, '"\\0".repeat(8)'),
     "packets by the C library": "return libc.socket(17, 3, 0)",
     "kernel socket by the C library": "return libc.socket(16, 3, 0)",
 }

@@ -27,9 +27,9 @@ PROFILE = seccomp.Profile(
             "rt_sigprocmask setitimer getpid gettid exit exit_group clock_gettime clock_getres gettimeofday "
             "sched_yield restart_syscall sigaltstack fstat lseek getrusage membarrier rseq getrandom "
             "pread64 pwrite64 openat open stat lstat statx newfstatat readlink readlinkat "
-            "set_robust_list prctl geteuid getuid getgid getegid pkey_mprotect pkey_alloc pkey_free "
+            "set_robust_list geteuid getuid getgid getegid pkey_mprotect pkey_alloc pkey_free "
             "sched_getscheduler sched_getparam getcwd epoll_ctl epoll_wait epoll_pwait uname sysinfo "
-            "socketpair set_tid_address eventfd2 epoll_create1 arch_prctl access faccessat faccessat2 writev "
+            "set_tid_address eventfd2 epoll_create1 arch_prctl access faccessat faccessat2 writev "
             "readv poll ppoll clock_nanosleep nanosleep sched_getaffinity execve"
         ).split()
     ),

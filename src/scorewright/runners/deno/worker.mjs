@@ -129,6 +129,14 @@ function startChance(text) {
   chance = next;
 }
 
+/** Start the stream over, once somebody draws from it: most never do. */
+function startChanceLater(seed, id) {
+  chance = () => {
+    startChance(`${seed}/${id}`);
+    return chance();
+  };
+}
+
 function freezeClock(clockMs) {
   const RealDate = Date;
   function FrozenDate(...given) {
@@ -631,7 +639,7 @@ function serve() {
     let flushed = now();
     for (let i = 0; i < items.length; i++) {
       mark(MARK);
-      if (load.uses_entropy) startChance(`${load.seed}/${ids[i]}`);
+      startChanceLater(load.seed, ids[i]);
       BLANK.exec(""); // or RegExp.$1 would tell of the item before
       const began = now();
       const judged = judge(fresh, bind, items[i], load.filename);

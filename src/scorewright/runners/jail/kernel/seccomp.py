@@ -52,6 +52,9 @@ _AT_NUMBER, _AT_ARCH, _AT_FIRST_ARGUMENT, _AT_SECOND_ARGUMENT, _AT_THIRD_ARGUMEN
 #: sockets get signals, and any socket tells of the network's devices: there is nothing to be asked about these.
 _FCNTL_COMMANDS = (0, 1, 2, 3, 4, 1030)
 _IOCTL_COMMANDS = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
+#: What a thread is called, and what its memory is.
+_PRCTL_OPTIONS = (15, 16, 0x5356_4D41)
+_AF_UNIX = 1
 _CLONE_THREAD = 0x1_0000
 _PROT_EXEC = 4
 _SECCOMP_SET_MODE_FILTER = 1
@@ -121,10 +124,12 @@ def _thread_rules(profile: Profile) -> list[bytes]:
     clone3 hides its flags in memory: libc falls back to clone without it.
     """
     return [
-        *_only_for("tgkill", profile.own_pid),
-        *_only_for("prlimit64", 0),
-        *_only_with("fcntl", _FCNTL_COMMANDS),
-        *_only_with("ioctl", _IOCTL_COMMANDS),
+        *_only_with("tgkill", [profile.own_pid]),
+        *_only_with("prlimit64", [0]),
+        *_only_with("socketpair", [_AF_UNIX]),
+        *_only_with("prctl", _PRCTL_OPTIONS),
+        *_only_with("fcntl", _FCNTL_COMMANDS, at=_AT_SECOND_ARGUMENT),
+        *_only_with("ioctl", _IOCTL_COMMANDS, at=_AT_SECOND_ARGUMENT),
         _op(_IF_EQUAL, number("clone3"), 0, 1),
         _op(_RETURN, _ERRNO | errno.ENOSYS),
         _op(_IF_EQUAL, number("clone"), 0, 4),
@@ -135,25 +140,12 @@ def _thread_rules(profile: Profile) -> list[bytes]:
     ]
 
 
-def _only_for(name: str, first_argument: int) -> list[bytes]:
-    return [
-        _op(_IF_EQUAL, number(name), 0, 4),
-        _op(_LOAD, _AT_FIRST_ARGUMENT),
-        _op(_IF_EQUAL, first_argument, 0, 1),
-        _op(_RETURN, _ALLOW),
-        _op(_RETURN, _ERRNO | errno.EPERM),
-    ]
-
-
-def _only_with(name: str, second_arguments: Sequence[int]) -> list[bytes]:
-    allowed = [
-        op
-        for value in second_arguments
-        for op in (_op(_IF_EQUAL, value, 0, 1), _op(_RETURN, _ALLOW))
-    ]
+def _only_with(name: str, values: Sequence[int], *, at: int = _AT_FIRST_ARGUMENT) -> list[bytes]:
+    """Allow a call where one of its arguments is one of these."""
+    allowed = [op for value in values for op in (_op(_IF_EQUAL, value, 0, 1), _op(_RETURN, _ALLOW))]
     return [
         _op(_IF_EQUAL, number(name), 0, len(allowed) + 2),
-        _op(_LOAD, _AT_SECOND_ARGUMENT),
+        _op(_LOAD, at),
         *allowed,
         _op(_RETURN, _ERRNO | errno.EPERM),
     ]
