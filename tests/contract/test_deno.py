@@ -160,6 +160,12 @@ def test_a_failure_names_the_line_and_the_frames_of_the_author(runner: DenoRunne
             None,
             "[Getter]",
         ),
+        ("throw new Proxy({}, {getPrototypeOf() { throw 1 }})", None, "could not be made"),
+        (
+            "const e = new Error('mine'); e.stack = ' at f (evaluator.js:' + '9'.repeat(400) + ':1)'; throw e",
+            "Error",
+            "mine",
+        ),
         ("return new Promise(() => {})", "Error", "never comes"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import Final
 
 from scorewright.runners.probes.probe import PATIENT_S, Expect, Probe
@@ -50,16 +51,22 @@ function walk(visit) {
 """
 
 
-def _walking(visit: str) -> str:
-    """Return an evaluator that reports what `visit` (statements about `each`) puts into `loot`."""
-    return (
-        f"{_WALK}\nfunction evaluate(x) {{\n  let loot;\n  walk((each, key, owner) => {{ {visit} }});\n"
+def _walking(name: str, visit: str, *, items: int = 1) -> Probe:
+    """Report what `visit` (statements about `each`, which `key` of `owner` led to) puts into `loot`."""
+    source = (
+        f"{_WALK}\nfunction evaluate(x) {{\n  let loot;\n  walk((each, key, owner) => {{{visit}}});\n"
         f"  if (loot !== undefined) {escaped('loot')}\n  return {RESULT};\n}}\n"
     )
+    return probe(name, _FAMILY, source, Expect.CLEAN, items=items, timeout_s=PATIENT_S)
 
 
 def _clean(name: str, body: str, *, items: int = 1) -> Probe:
     return probe(name, _FAMILY, evaluating(body), Expect.CLEAN, items=items, timeout_s=PATIENT_S)
+
+
+def _finding(name: str, steps: str) -> Probe:
+    """Report what these statements put into `loot`, should that be anything."""
+    return _clean(name, f"let loot;\n{textwrap.dedent(steps)}\nif (loot) {escaped('loot')}")
 
 
 def _state(name: str, before: str, after: str) -> Probe:
@@ -73,83 +80,92 @@ def _state(name: str, before: str, after: str) -> Probe:
 
 
 _SECRETS: Final = (
-    probe(
+    _walking(
         "everything that can be reached",
-        _FAMILY,
-        _walking(
-            "if (typeof each === 'function' && /^(exit|readSync|writeSync|op_\\w+|openSync|dlopen|receive|send|serve)$/.test(each.name)) loot = each.name;"
-        ),
-        Expect.CLEAN,
-        timeout_s=PATIENT_S,
+        """
+        if (typeof each !== "function") return;
+        const text = Function.prototype.toString.call(each);
+        if (/^(exit|readSync|writeSync|openSync|dlopen|receive|send|serve|op_.*)$/.test(each.name)) loot = each.name;
+        if (/\\b(exit|readSync|receive|serve)\\(/.test(text) && !text.includes("loot")) loot = text;
+        """,
     ),
-    probe(
+    _walking(
         "secrets among all texts",
-        _FAMILY,
-        _walking(
-            "if (typeof each === 'string' && owner !== undefined && each.includes(['scorewright', 'canary'].join('-'))) loot = each;"
-        ),
-        Expect.CLEAN,
-        timeout_s=PATIENT_S,
+        """
+        const needle = ["scorewright", "canary"].join("-");
+        if (typeof each === "string" && each.includes(needle)) loot = each;
+        """,
     ),
-    probe(
+    _walking(
         "secrets in the text of functions",
-        _FAMILY,
-        _walking(
-            "if (typeof each === 'function' && Function.prototype.toString.call(each).includes(['scorewright', 'canary'].join('-'))) loot = each.name;"
-        ),
-        Expect.CLEAN,
-        timeout_s=PATIENT_S,
+        """
+        const needle = ["scorewright", "canary"].join("-");
+        if (typeof each === "function" && Function.prototype.toString.call(each).includes(needle)) loot = each.name;
+        """,
     ),
-    _clean("callers", f"let f = evaluate.caller;\nif (f) {escaped('f')}"),
-    _clean(
+    _finding("callers", "loot = evaluate.caller;"),
+    _finding(
         "callers by arguments",
-        f"const f = (function () {{ return arguments.callee.caller.caller; }})();\nif (f) {escaped('f')}",
+        "loot = (function () { return arguments.callee.caller.caller; })();",
     ),
-    _clean(
+    _finding(
         "frames as objects",
-        f"let loot;\ntry {{ Error.prepareStackTrace = (_, frames) => {{ loot = frames; }}; new Error().stack; }} catch {{}}\nif (loot) {escaped('loot[0].getFunction()')}",
+        """
+        try { Error.prepareStackTrace = (_, frames) => { loot = frames; }; } catch {}
+        void new Error().stack;
+        """,
     ),
-    _clean(
-        "frames of the harness",
-        f"const s = new Error().stack;\nif (/file:|passwd|\\/home\\//.test(s.replaceAll('file:///worker.mjs', '').replaceAll(/file:\\S+\\/worker\\.mjs/g, ''))) {escaped('s')}",
+    _finding(
+        "files in the text of frames",
+        """
+        const others = new Error().stack.match(/file:\\S+/g).filter((at) => !at.includes("/worker.mjs:"));
+        if (others.length) loot = others;
+        """,
     ),
-    _clean(
-        "module's own variables",
-        f"const names = ['D', 'read', 'write', 'exit', 'LAYERS', 'prints', 'chance', 'send'].filter((n) => {{ try {{ return (0, eval)('typeof ' + n) !== 'undefined'; }} catch {{ return false; }} }});\nif (names.length) {escaped('names')}",
+    _finding(
+        "variables of the harness",
+        """
+        const names = ["D", "read", "write", "exit", "LAYERS", "prints", "chance", "send", "runMicrotasks"];
+        loot = names.filter((name) => (0, eval)(`typeof ${name}`) !== "undefined").join();
+        """,
     ),
-    _clean(
+    _finding(
         "arguments of the factory",
-        f"const m = typeof module === 'object' && (module.parent || module.constructor !== Object || module.require);\nif (m) {escaped('m')}",
+        "loot = module.parent || module.require || module.constructor !== Object || arguments.callee.caller;",
     ),
-    _clean(
+    _finding(
         "real clock",
-        f"const f = new Intl.DateTimeFormat('en', {{ year: 'numeric' }});\nconst seen = [Date(), new Date().getFullYear(), f.format(), f.formatToParts().map((p) => p.value).join(''), new Date(structuredClone(new Date())).getFullYear()].join();\nif (!/1970.*,1970,1970,1970,1970/.test(seen)) {escaped('seen')}",
+        """
+        const format = new Intl.DateTimeFormat("en", { year: "numeric" });
+        const parts = format.formatToParts().map((part) => part.value).join("");
+        const years = [new Date().getFullYear(), format.format(), format.format(undefined), parts, Date().slice(11, 15),
+          structuredClone(new Date()).getFullYear(), new (Object.getPrototypeOf(new Date()).constructor)().getFullYear()];
+        if (years.some((year) => Number(year) !== 1970)) loot = years;
+        """,
     ),
-    _clean(
-        "real clock by a date's maker",
-        f"const d = new (Object.getPrototypeOf(new Date()).constructor)();\nif (d.getTime() !== 0) {escaped('d')}",
-    ),
-    _clean(
+    _finding(
         "real chance",
-        f"const a = Math.random();\nif (globalThis.crypto) {escaped('crypto')}\nif (!(a >= 0 && a < 1)) {escaped('a')}",
+        "loot = globalThis.crypto || (Math.random() === Math.random() && 'none');",
     ),
-    _clean(
-        "language of the machine",
-        f"const o = Intl.DateTimeFormat().resolvedOptions();\nif (o.timeZone !== 'UTC' || o.locale !== 'en-US') {escaped('JSON.stringify(o)')}",
+    _finding(
+        "language and place of the machine",
+        """
+        const { timeZone, locale } = Intl.DateTimeFormat().resolvedOptions();
+        if (timeZone !== "UTC" || locale !== "en-US") loot = [timeZone, locale];
+        """,
     ),
 )
 
 _STATE: Final = (
-    probe(
+    _walking(
         "state kept on any object",
-        _FAMILY,
-        _walking(
-            "if (typeof each === 'string') return; if (Object.hasOwn(each, 'left')) loot = each.name ?? String(key); try { each.left = 1; } catch {}"
-            " try { if (Object.isExtensible(each)) Object.defineProperty(each, 'left', { value: 1 }); } catch {}"
-        ),
-        Expect.CLEAN,
+        """
+        if (typeof each === "string") return;
+        if (Object.hasOwn(each, "left")) loot = each.name ?? typeof each;
+        try { each.left = 1; } catch {}
+        try { if (Object.isExtensible(each)) Object.defineProperty(each, "left", { value: 1 }); } catch {}
+        """,
         items=2,
-        timeout_s=PATIENT_S,
     ),
     probe(
         "state kept in the module",

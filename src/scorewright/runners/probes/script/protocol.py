@@ -14,6 +14,11 @@ def _fails(name: str, body: str) -> Probe:
     return probe(name, _FAMILY, evaluating(body), Expect.FAILS, timeout_s=PATIENT_S)
 
 
+def _raises(name: str, body: str) -> Probe:
+    """Throw an error that has to arrive as one, and not as the end of the worker."""
+    return probe(name, _FAMILY, evaluating(body), Expect.REFUSED, timeout_s=PATIENT_S)
+
+
 def _returning(name: str, expression: str, setup: str = "") -> Probe:
     """Return a value that is no result."""
     return _fails(name, f'{setup}\nreturn {{ score: 0, explanation: "", more: {expression} }};')
@@ -123,32 +128,32 @@ _THROWN: Final = (
     _fails(
         "proxy that lies about its kind", "throw new Proxy({}, { getPrototypeOf() { throw 1; } });"
     ),
-    _fails(
+    _raises(
         "error of a forged line",
         "const e = new Error('x'); e.stack = `Error\\n at f (evaluator.js:${'9'.repeat(21)}:1)`; throw e;",
     ),
-    _fails(
+    _raises(
         "error of a line that is no number",
         "const e = new Error('x'); e.stack = `Error\\n at f (evaluator.js:${'9'.repeat(400)}:1)`; throw e;",
     ),
-    _fails(
+    _raises(
         "error of a line below the first",
         "const e = new Error('x'); e.stack = 'Error\\n at f (evaluator.js:0:1)'; throw e;",
     ),
-    _fails(
+    _raises(
         "error with a stack that throws",
         "throw Object.defineProperty(new Error('x'), 'stack', { get() { throw 1; } });",
     ),
-    _fails(
+    _raises(
         "error with half a surrogate pair",
         "const e = new Error('\\ud800'); e.name = '\\udfff'.repeat(999); throw e;",
     ),
-    _fails(
+    _raises(
         "error with a message that is no text",
         "const e = new Error(); e.message = Symbol('x'); throw e;",
     ),
-    _fails("error with a cause inside itself", "const e = new Error('x'); e.cause = e; throw e;"),
-    _fails(
+    _raises("error with a cause inside itself", "const e = new Error('x'); e.cause = e; throw e;"),
+    _raises(
         "error that is a list of itself",
         "const e = new AggregateError([]); e.errors = [e, e]; throw e;",
     ),
@@ -167,7 +172,7 @@ _THROWN: Final = (
         evaluating("throw new RangeError('Array buffer allocation failed');"),
         Expect.CONTAINED,
     ),
-    _fails(
+    _raises(
         "stack frames as objects",
         "Error.prepareStackTrace = (_, frames) => frames; throw new Error('x');",
     ),
