@@ -8,6 +8,7 @@ import pytest
 
 from scorewright.domain.errors import SandboxUnavailableError
 from scorewright.domain.result import Failed, FailureCode, Scored
+from scorewright.runners import selfcheck
 from scorewright.runners.jail.layers import MANDATORY, PURPOSES, is_on
 from scorewright.runners.jail.supervisor import JailRunner
 from scorewright.runners.local import LocalRunner
@@ -110,6 +111,18 @@ def test_a_probe_that_needs_a_layer_is_not_tried_without_it(check: SelfCheck):
     verdicts = list(check.try_all([of_the_future, of_today]))
 
     assert [verdict.probe for verdict in verdicts] == [of_today]
+
+
+def test_a_probe_that_does_not_end_is_ended_and_has_failed(
+    check: SelfCheck, monkeypatch: pytest.MonkeyPatch
+):
+    with monkeypatch.context() as patched:
+        patched.setattr(selfcheck, "_PATIENCE_S", -4.0)
+        endless = Probe("x", "time", "while True: pass", Expect.TIMES_OUT, timeout_s=4.1)
+        verdict = check.try_probe(endless)
+
+    assert (verdict.passed, verdict.outcome) == (False, "it was still not ended when patience was")
+    assert check.try_probe(PROBES["fork"]).passed
 
 
 def test_no_probe_is_ever_run_without_a_sandbox():
