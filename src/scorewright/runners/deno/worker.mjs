@@ -137,7 +137,10 @@ function startChanceLater(seed, id) {
   };
 }
 
-function freezeClock(clockMs) {
+/** The run's time, which stands still. */
+let clockMs = 0;
+
+function freezeClock() {
   const RealDate = Date;
   function FrozenDate(...given) {
     if (new.target === undefined) return new RealDate(clockMs).toString();
@@ -151,11 +154,11 @@ function freezeClock(clockMs) {
   RealDate.prototype.constructor = FrozenDate;
   globalThis.Date = FrozenDate;
   Math.random = () => chance();
-  freezeIntlClock(clockMs);
+  freezeIntlClock();
 }
 
 /** Without a date, these take the present one, from a clock of their own. */
-function freezeIntlClock(clockMs) {
+function freezeIntlClock() {
   const { prototype } = Intl.DateTimeFormat;
   const { get } = Object.getOwnPropertyDescriptor(prototype, "format");
   const { formatToParts } = prototype;
@@ -298,8 +301,7 @@ function letOthersOverride(prototype) {
 
 const prints = { kept: [], room: 0, written: 0, limit: 0 };
 
-function installConsole(limit) {
-  prints.limit = prints.room = limit;
+function installConsole() {
   const show = (value) => (typeof value === "string" ? value : inspect(value, { depth: 4, colors: false }));
   const log = (...given) => print(given.map(show).join(" ") + "\n");
   const quiet = () => {};
@@ -596,12 +598,11 @@ function judge(fresh, bind, item, filename) {
   }
 }
 
-function prepare(load) {
+function prepare() {
   removeForeignGlobals();
-  freezeClock(load.clock_s * 1000);
-  startChance(load.seed);
+  freezeClock();
   installTimers();
-  installConsole(load.max_output_bytes);
+  installConsole();
   makeLazyGlobals();
   // Deno tells its listeners of the end, by what has just been removed, unless it believes that it did.
   globalThis[Symbol.for("Deno.isUnloadDispatched")] = true;
@@ -625,10 +626,14 @@ function loaded(load) {
 }
 
 function serve() {
+  prepare();
+  // Not before all of this was possible: a Deno that cannot be closed like that is a sandbox that is not to be had.
   send("H", `{"layers":${LAYERS},"engine":${stringify(ENGINE)}}`);
   const [, loadText] = receive();
   const load = parse(loadText);
-  prepare(load);
+  clockMs = load.clock_s * 1000;
+  prints.limit = prints.room = load.max_output_bytes;
+  startChance(load.seed);
   const fresh = loaded(load);
   if (!fresh) return;
   const bind = compileBinder(load.plan);
