@@ -152,6 +152,7 @@ function freezeClock() {
   FrozenDate.UTC = RealDate.UTC;
   Object.defineProperty(FrozenDate, "name", { value: "Date" });
   RealDate.prototype.constructor = FrozenDate;
+  delete RealDate.prototype.toTemporalInstant; // Temporal is not there, and its objects are not frozen
   globalThis.Date = FrozenDate;
   Math.random = () => chance();
   freezeIntlClock();

@@ -246,6 +246,11 @@ _STATE: Final = (
         "((s) => { s.left = 1; s.raw.left = 1; })`x`;",
     ),
     _state(
+        "a moment of a date",
+        "new Date().toTemporalInstant().constructor.left",
+        "new Date().toTemporalInstant().constructor.left = 1;",
+    ),
+    _state(
         "a getter's function",
         "Object.getOwnPropertyDescriptor(RegExp.prototype, 'source').get.left",
         "Object.getOwnPropertyDescriptor(RegExp.prototype, 'source').get.left = 1;",
