@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from scorewright.runners.deno.layers import PROFILE
+from scorewright.runners.jail.kernel.libc import MACHINE
 from scorewright.runners.jail.kernel.namespaces import HOST_NAME
 from scorewright.runners.jail.kernel.seccomp import UNFILTERED
 from scorewright.runners.jail.kernel.syscalls import is_known, number
@@ -23,16 +24,12 @@ PREFIX: Final = "attempt: "
 _LOCAL: Final = 'hostname: "127.0.0.1", port: 1'
 _WRITTEN: Final = "/scorewright-probe"
 _UNIX, _INTERNET, _STREAM = 1, 2, 1
-_F_SETOWN, _F_SETSIG, _F_SETOWN_EX, _SET_OWNER, _SET_GROUP, _LIST_DEVICES = (
-    8,
-    10,
-    15,
-    0x8901,
-    0x8902,
-    0x8912,
-)
+_F_SETOWN, _F_SETSIG, _F_SETOWN_EX = 8, 10, 15
+_SET_OWNER, _SET_GROUP, _LIST_DEVICES = 0x8901, 0x8902, 0x8912
 _RLIMIT_DATA: Final = 2
 _PR_SET_PDEATHSIG, _PR_SET_PTRACER, _TIPC = 1, 0x5961_6D61, 30
+_IS_X86: Final = MACHINE == "x86_64"
+_MEMFD_CREATE: Final = 319 if _IS_X86 else 279
 #: Harmless, should it arrive.
 _SIGCONT: Final = 18
 _NEW_USER_AND_THREAD: Final = 0x1000_0000 | 0x1_0000
@@ -94,7 +91,7 @@ FILES: Final = {
         "sqlite", f'return new m.DatabaseSync("{_WRITTEN}").exec("create table t(a)")'
     ),
     "change folder": 'return Deno.chdir("/")',
-    "memory file": f'return libc.call({319 if is_known("stat") else 279}, "x", 0)',
+    "memory file": f'return libc.call({_MEMFD_CREATE}, "x", 0)',
 }
 """Files, by Deno's functions and by the C library."""
 
@@ -218,7 +215,7 @@ def _deadly(names: Iterable[str]) -> dict[str, str]:
 
 def _of_another_machine() -> dict[str, str]:
     """Calls by the numbers of the second interface that x86-64 kernels have."""
-    if not is_known("stat"):
+    if not _IS_X86:
         return {}
     return {
         "getpid by the x32 interface": f"return libc.call({_X32_FLAG | number('getpid')})",
