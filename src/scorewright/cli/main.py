@@ -201,6 +201,11 @@ def _add_run_output(parser: argparse.ArgumentParser) -> None:
         help="keep the results in --out; run what failed or is missing",
     )
     parser.add_argument(
+        "--no-cache",
+        action="store_true",
+        help="compute every result, and keep none in .scorewright/cache",
+    )
+    parser.add_argument(
         "--fail-under",
         action="append",
         default=[],
@@ -308,6 +313,7 @@ def _call_run(options: argparse.Namespace) -> int:
             resume=options.resume,
             fail_under=options.fail_under,
             max_failed=options.max_failed,
+            use_cache=not options.no_cache,
             as_json=options.format == "json",
         ),
         zygote=zygote,

@@ -24,14 +24,18 @@ from scorewright.domain.mapping import parse_map_option, parse_param_option, sha
 from scorewright.domain.result_record import ResultRecord
 from scorewright.runners.base import Limits
 from scorewright.runners.jail.launch import LaunchedZygote
-from scorewright.services.evaluation import Evaluation, Report, Settings, Task
+from scorewright.services.evaluation import Evaluation
 from scorewright.services.evaluators import load_evaluators
+from scorewright.services.plan import Settings, Task
+from scorewright.services.report import Report
 from scorewright.services.runner_choice import Runners
 from scorewright.sources.dataset import Dataset, open_dataset
 from scorewright.storage.results_file import ResultsFile
 
 EXIT_INTERRUPTED = 130
 _REQUIRE_VARIABLE = "SCOREWRIGHT_RUNNER_REQUIRE"
+#: In the working folder, as the caches of other tools are.
+_CACHE_FOLDER = Path(".scorewright/cache")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +56,7 @@ class RunOptions:
     resume: bool
     fail_under: list[str]
     max_failed: float
+    use_cache: bool
     as_json: bool
 
 
@@ -91,6 +96,7 @@ def _run(options: RunOptions, runners: Runners) -> int:
         limits=Limits(timeout_s=options.timeout_s, memory_mb=options.memory_mb),
         workers=options.workers,
         limit=options.limit,
+        cache_folder=_CACHE_FOLDER if options.use_cache else None,
     )
     previous = out.previous() if out else None
     evaluation = Evaluation(dataset, tasks, settings=settings, previous=previous)
@@ -101,6 +107,8 @@ def _run(options: RunOptions, runners: Runners) -> int:
     ):
         _consume(evaluation.run(should_stop=interrupted), out, progress)
     missed = [text for gate in gates if (text := gate.miss(report, options.max_failed))]
+    if report.cache_trouble is not None:
+        say(f"note: results of earlier runs were not used: {report.cache_trouble}")
     _print(report, options, gates, missed)
     if not report.is_complete:
         say(_how_to_resume(report, options))

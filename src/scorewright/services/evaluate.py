@@ -28,9 +28,11 @@ from scorewright.domain.result_record import ResultRecord
 from scorewright.domain.suggestion import did_you_mean, name_list, quote
 from scorewright.runners.base import Limits
 from scorewright.runners.local import LocalRunner
-from scorewright.services.evaluation import Evaluation, Report, Settings, Task
+from scorewright.services.evaluation import Evaluation
 from scorewright.services.evaluators import name_apart
 from scorewright.services.functions import FunctionEvaluator, evaluator_from_function
+from scorewright.services.plan import Settings, Task
+from scorewright.services.report import Report
 from scorewright.services.runner_choice import Runners
 from scorewright.sources.dataset import Dataset, from_rows, open_dataset
 from scorewright.storage.results_file import flatten, results_schema
