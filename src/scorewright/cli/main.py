@@ -117,6 +117,25 @@ def _add_convention(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_assignments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--map",
+        action="append",
+        default=[],
+        dest="mapping",
+        metavar="[EVALUATOR.]VARIABLE=FIELD",
+        help="column, path (meta.tags[0]) or JSON constant for a variable",
+    )
+    parser.add_argument(
+        "--param",
+        action="append",
+        default=[],
+        dest="params",
+        metavar="[EVALUATOR.]KEY=VALUE",
+        help="value of a config param",
+    )
+
+
 def _add_run(commands: _Commands) -> None:
     parser = _command(
         commands,
@@ -143,22 +162,7 @@ def _add_run(commands: _Commands) -> None:
     parser.add_argument(
         "--source", choices=("auto", "dataset"), default="auto", help="what the data are"
     )
-    parser.add_argument(
-        "--map",
-        action="append",
-        default=[],
-        dest="mapping",
-        metavar="[EVALUATOR.]VARIABLE=FIELD",
-        help="column, path (meta.tags[0]) or JSON constant for a variable",
-    )
-    parser.add_argument(
-        "--param",
-        action="append",
-        default=[],
-        dest="params",
-        metavar="[EVALUATOR.]KEY=VALUE",
-        help="value of a config param",
-    )
+    _add_assignments(parser)
     _add_convention(parser)
     _add_run_limits(parser)
     _add_run_output(parser)
@@ -225,12 +229,26 @@ def _add_check(commands: _Commands) -> None:
     parser = _command(
         commands,
         "check",
-        summary="Show signature, variables, params and diagnostics of evaluators; runs nothing.",
-        example="scorewright check exact.py",
+        summary="Show signature, variables, params and diagnostics of evaluators; runs nothing but for --purity.",
+        example="scorewright check exact.py\n  scorewright check exact.py --purity --data answers.jsonl",
         call=_call_check,
     )
     parser.add_argument("evaluators", nargs="+", type=Path, metavar="EVALUATOR")
     _add_convention(parser)
+    parser.add_argument(
+        "--purity",
+        action="store_true",
+        help="judge items with another process, item order, clock, chance and hash seed; say what differed",
+    )
+    parser.add_argument("--data", type=Path, metavar="PATH", help="items for --purity")
+    _add_assignments(parser)
+    parser.add_argument(
+        "--limit",
+        type=_at_least(1),
+        default=200,
+        metavar="N",
+        help="items to judge for --purity, from the first (default: 200)",
+    )
     _add_format(parser)
 
 
@@ -332,10 +350,19 @@ def _runner_from_environment() -> str:
 
 
 def _call_check(options: argparse.Namespace) -> int:
-    from scorewright.cli.check import check_command
+    from scorewright.cli.check import CheckOptions, check_command
 
     return check_command(
-        options.evaluators, convention=options.convention, as_json=options.format == "json"
+        CheckOptions(
+            evaluators=options.evaluators,
+            convention=options.convention,
+            purity=options.purity,
+            data=options.data,
+            mapping=options.mapping,
+            params=options.params,
+            limit=options.limit,
+            as_json=options.format == "json",
+        )
     )
 
 

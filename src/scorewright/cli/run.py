@@ -88,7 +88,7 @@ def _run(options: RunOptions, runners: Runners) -> int:
     )
     names = [evaluator.name for evaluator in evaluators]
     gates = [parse_gate(text, names) for text in options.fail_under]
-    tasks = _tasks(options, evaluators, runners)
+    tasks = make_tasks(evaluators, runners, mapping=options.mapping, params=options.params)
     dataset = open_dataset(options.data)
     _show_notices(dataset, evaluators)
     out = _results_file(options)
@@ -126,18 +126,23 @@ def _results_file(options: RunOptions) -> ResultsFile | None:
     return ResultsFile(options.out, resume=options.resume)
 
 
-def _tasks(options: RunOptions, evaluators: list[Evaluator], runners: Runners) -> list[Task]:
+def make_tasks(
+    evaluators: list[Evaluator], runners: Runners, *, mapping: list[str], params: list[str]
+) -> list[Task]:
+    """Share out what was given by `--map` and `--param`.
+
+    Raises:
+        CallerError: The caller's: an option names what is not there, or no runner takes an evaluator.
+    """
     names = [evaluator.name for evaluator in evaluators]
-    maps = [parse_map_option(text, names) for text in options.mapping]
-    values = [parse_param_option(text, names) for text in options.params]
-    mappings = share_assignments(maps, evaluators)
-    params = share_assignments(values, evaluators)
+    mappings = share_assignments([parse_map_option(text, names) for text in mapping], evaluators)
+    values = share_assignments([parse_param_option(text, names) for text in params], evaluators)
     return [
         Task(
             evaluator=e,
             runner=runners.for_evaluator(e),
             mapping=mappings.get(e.name, {}),
-            params=params.get(e.name, {}),
+            params=values.get(e.name, {}),
         )
         for e in evaluators
     ]

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 
 from scorewright.domain.errors import SandboxUnavailableError
 
-#: All that a zygote's environment holds: no variable of ours, so no secret, can be found in it.
-_ENVIRONMENT = {"LC_ALL": "C.UTF-8", "TZ": "UTC", "PYTHONHASHSEED": "0"}
+#: All that a zygote's environment holds, with the seed of hashes: no variable of ours, so no secret, can be found in it.
+_ENVIRONMENT = {"LC_ALL": "C.UTF-8", "TZ": "UTC"}
 _PROGRAM = (
     "import sys; sys.path += sys.argv[3:]; "
     "from {module} import main; main(int(sys.argv[1]), sys.argv[2]{further})"
@@ -34,18 +34,22 @@ class LaunchedZygote:
 
 
 def launch_zygote(
-    *, omitted: frozenset[str] = frozenset(), prefix: Sequence[str] = ()
+    *,
+    omitted: frozenset[str] = frozenset(),
+    prefix: Sequence[str] = (),
+    hash_seed: int = 0,
 ) -> LaunchedZygote:
     """Start the jail's zygote without waiting for it.
 
     Args:
         omitted: Layers to leave out (negative control only).
         prefix: Command to start it through (tests only).
+        hash_seed: What the hashes of texts are made with; 0 but for the purity check.
 
     Raises:
         SandboxUnavailableError: Not on Linux, or a package is missing.
     """
-    return _launch(ZYGOTE, (), omitted, prefix)
+    return _launch(ZYGOTE, (), omitted, prefix, hash_seed)
 
 
 def launch_deno(
@@ -64,7 +68,11 @@ def launch_deno(
 
 
 def _launch(
-    module: str, further: Sequence[str], omitted: frozenset[str], prefix: Sequence[str]
+    module: str,
+    further: Sequence[str],
+    omitted: frozenset[str],
+    prefix: Sequence[str],
+    hash_seed: int = 0,
 ) -> LaunchedZygote:
     if sys.platform != "linux":
         raise SandboxUnavailableError(
@@ -79,7 +87,7 @@ def _launch(
             [*prefix, *python, *arguments],
             pass_fds=[far.fileno()],
             cwd="/",
-            env=_ENVIRONMENT,
+            env={**_ENVIRONMENT, "PYTHONHASHSEED": str(hash_seed)},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
