@@ -81,6 +81,7 @@ class Evaluation:
             runners=[None] * len(tasks),
             environments=[None] * len(tasks),
             clock_s=settings.clock_s,
+            limits=settings.limits,
             notices=dataset.notices,
             reused=[0] * len(tasks),
             second_looks=self._sample.looks,

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import msgspec
+
 from scorewright.domain.aggregate import Summary
 from scorewright.domain.evaluator import Evaluator
 from scorewright.domain.json_value import JsonObject, JsonValue
-from scorewright.runners.base import RunnerReport
+from scorewright.runners.base import Limits, RunnerReport
 from scorewright.services.plan import Task
 from scorewright.services.second_look import SecondLook
 from scorewright.sources.dataset import Notice
@@ -24,6 +26,8 @@ class Report:
     #: Digests of what the machine decides, one per task; None while no worker was needed.
     environments: list[str | None]
     clock_s: float
+    #: Bounds on what each evaluator might use.
+    limits: Limits
     #: What is to be known about how the dataset was read.
     notices: Sequence[Notice] = ()
     #: Rows that every evaluator has answered.
@@ -53,6 +57,7 @@ class Report:
             "items": self.items,
             "complete": self.is_complete,
             "clock_s": self.clock_s,
+            "limits": msgspec.structs.asdict(self.limits),
             "evaluators": [
                 {
                     "name": task.evaluator.name,
