@@ -19,7 +19,7 @@ from scorewright.domain.errors import CallerError, OurError, UsageError
 
 EXIT_CALLER = 2
 EXIT_OURS = 3
-RUNNERS = ("auto", "jail", "deno", "local")
+RUNNERS = ("auto", "jail", "restricted", "deno", "local")
 CONVENTIONS = tuple(one.value for one in Convention)
 
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ def _add_run_limits(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--runner",
         choices=RUNNERS,
-        help=f"where the code runs; local is no sandbox (default: auto; {_RUNNER_VARIABLE} may say jail)",
+        help=f"where the code runs; local is no sandbox (default: auto; {_RUNNER_VARIABLE} may name any other)",
     )
     parser.add_argument(
         "--workers", type=_at_least(1), metavar="N", help="processes (default: one per core)"
@@ -343,8 +343,8 @@ def _runner_from_environment() -> str:
     name = os.environ.get(_RUNNER_VARIABLE) or "auto"
     if name not in RUNNERS or name == "local":
         raise UsageError(
-            f"{_RUNNER_VARIABLE}={name}: it may be auto or jail; running without a sandbox has to be asked "
-            "for each time, with --runner local"
+            f"{_RUNNER_VARIABLE}={name}: it may be {', '.join(one for one in RUNNERS if one != 'local')}; "
+            "running without a sandbox has to be asked for each time, with --runner local"
         )
     return name
 

@@ -135,7 +135,8 @@ def evaluate(  # noqa: PLR0913 - what a run can be told, each by name
         mapping: `[EVALUATOR.]VARIABLE` to field name, path, or constant.
         params: `[EVALUATOR.]KEY` to a config param's value.
         convention: How `evaluate` is called; detected for each evaluator when None.
-        runner: `auto`, `jail` (Python), `deno` (JavaScript, TypeScript), or `local` (no sandbox: for Python you trust).
+        runner: `auto`, `jail` (Python), `restricted` (Python in the jail, narrowed as by RestrictedPython), `deno`
+            (JavaScript, TypeScript), or `local` (no sandbox: for Python you trust).
         required_layers: Layers of the sandbox without which nothing may run, beside the mandatory ones.
         workers: Processes; one per core when None.
         timeout_s: Seconds an item may take.

@@ -11,7 +11,7 @@ from scorewright.domain.suggestion import did_you_mean
 from scorewright.runners.base import Runner
 from scorewright.runners.jail.launch import LaunchedZygote
 
-RUNNERS = ("auto", "jail", "deno", "local")
+RUNNERS = ("auto", "jail", "restricted", "deno", "local")
 
 #: What `auto` takes, by language: the strongest that there is.
 _STRONGEST: Final[dict[Language, str]] = {
@@ -31,6 +31,7 @@ _REFUSALS: Final[dict[tuple[str, Language], str]] = {
         for language in ("javascript", "typescript")
         for runner, why in (
             ("jail", "it runs Python alone"),
+            ("restricted", "it runs Python alone"),
             ("local", f"{LANGUAGE_TITLES[language]} cannot be run without a sandbox yet"),
         )
     },
@@ -41,7 +42,7 @@ class Runners:
     """The runners of one run; each starts when it is first asked for.
 
     Args:
-        name: One of `RUNNERS`; `auto` is the strongest one for each language, never `local`.
+        name: One of `RUNNERS`; `auto` is the strongest one for each language, never `restricted` or `local`.
         required_layers: Layers without which nothing may run, beside the mandatory ones.
         zygote: The jail's, booting already.
         launcher: Deno's, booting already.
@@ -109,6 +110,10 @@ class Runners:
             from scorewright.runners.jail.supervisor import JailRunner
 
             return JailRunner(required=self._required, launched=launched)
+        if tier == "restricted":
+            from scorewright.runners.jail.supervisor import RestrictedRunner
+
+            return RestrictedRunner(required=self._required, launched=launched)
         if tier == "deno":
             from scorewright.runners.deno.supervisor import DenoRunner
 

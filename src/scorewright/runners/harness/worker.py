@@ -108,7 +108,8 @@ class Worker:
         try:
             shared = evaluate
             if evaluate is None:
-                self._fresh = AuthorModule(self._load.source, self._load.filename).fresh
+                load = self._load
+                self._fresh = AuthorModule(load.source, load.filename, load.policy).fresh
                 evaluate = self._fresh()
                 shared = None if self._load.fresh_namespace else evaluate
             if shared is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import cache
 
 import msgspec
 
@@ -146,12 +147,16 @@ class JailRunner(KernelRunner):
 
     tier = "jail"
     mandatory = MANDATORY
+    #: What the author's language is narrowed to.
+    policy: protocol.Policy = ""
     #: What the hashes of texts are made with; another one is for the purity check alone.
     hash_seed = 0
 
     def launch(self, omitted: frozenset[str], prefix: tuple[str, ...]) -> LaunchedZygote:
         """Start the zygote."""
-        return launch_zygote(omitted=omitted, prefix=prefix, hash_seed=self.hash_seed)
+        return launch_zygote(
+            omitted=omitted, prefix=prefix, policy=self.policy, hash_seed=self.hash_seed
+        )
 
     def make_progress(self) -> Progress:
         """Return a page that host and worker share."""
@@ -159,7 +164,28 @@ class JailRunner(KernelRunner):
 
     def dialect(self, load: protocol.Load) -> PythonDialect:
         """Return how Python's harness is spoken to."""
-        return PythonDialect(load)
+        return PythonDialect(msgspec.structs.replace(load, policy=self.policy))
+
+
+class RestrictedRunner(JailRunner):
+    """The jail, whose workers apply RestrictedPython's policy as well: a matter of compatibility, not of safety."""
+
+    tier = "restricted"
+    policy = "restricted"
+
+    def report(self) -> RunnerReport | None:
+        """Say which layers the last worker had; the engine includes the policy, since its version decides too."""
+        report = super().report()
+        if report is None:
+            return None
+        return msgspec.structs.replace(report, engine=f"{report.engine}, {_policy_version()}")
+
+
+@cache
+def _policy_version() -> str:
+    from importlib.metadata import version
+
+    return f"RestrictedPython {version('RestrictedPython')}"
 
 
 def _require(layers: dict[str, str], required: frozenset[str]) -> None:
