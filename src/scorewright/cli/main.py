@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 from scorewright.domain.convention import Convention
 from scorewright.domain.errors import CallerError, OurError, UsageError
+from scorewright.domain.source_language import LANGUAGES
 
 EXIT_CALLER = 2
 EXIT_OURS = 3
@@ -257,11 +258,14 @@ def _add_new(commands: _Commands) -> None:
         commands,
         "new",
         summary="Write the start of an evaluator into this folder.",
-        example="scorewright new polite-tone --convention trace_object",
+        example="scorewright new polite-tone --convention trace_object\n"
+        "  scorewright new polite-tone --language typescript",
         call=_call_new,
     )
-    parser.add_argument("name", metavar="NAME", help="its name; the file is NAME.py")
-    parser.add_argument("--language", choices=("python",), default="python", help="its language")
+    parser.add_argument("name", metavar="NAME", help="its name; the file is NAME.py, .js or .ts")
+    parser.add_argument(
+        "--language", choices=LANGUAGES, default="python", help="its language (default: python)"
+    )
     parser.add_argument(
         "--convention", choices=CONVENTIONS, default="variables", help="how evaluate is called"
     )
@@ -369,7 +373,12 @@ def _call_check(options: argparse.Namespace) -> int:
 def _call_new(options: argparse.Namespace) -> int:
     from scorewright.cli.new import new_command
 
-    new_command(options.name, convention=options.convention, as_json=options.format == "json")
+    new_command(
+        options.name,
+        convention=options.convention,
+        language=options.language,
+        as_json=options.format == "json",
+    )
     return 0
 
 
