@@ -1,0 +1,286 @@
+"""A sandbox by itself: how fast it is once it runs, how soon the first result is there, what a worker weighs."""
+
+from __future__ import annotations
+
+import importlib.util
+import time
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import msgspec
+
+from measure import Figure, ratios, take_turns
+from records import LARGE_BYTES, ROWS, records
+from scorewright.domain.evaluator import load_evaluator
+from scorewright.domain.mapping import plan_arguments
+from scorewright.domain.result import Scored
+from scorewright.engine.execute import Item, Job, execute
+from scorewright.runners.base import Limits, Runner
+from scorewright.runners.deno.supervisor import DenoRunner
+from scorewright.runners.harness.protocol import Load
+from scorewright.runners.jail.supervisor import JailRunner
+from scorewright.runners.process import wait_readable
+from scorewright.runners.session import Session
+
+LIMITS = Limits()
+COLD_STARTS = 20
+#: How often the records are gone through in one measurement of speed, so that the start does not decide.
+PASSES = 5
+#: Workers of one runner that are weighed together, as they would stand on a machine with two cores.
+WEIGHED = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Sandbox:
+    """What is measured, with its budgets."""
+
+    name: str
+    make: Callable[[], Runner]
+    #: Of its evaluators' files.
+    suffix: str
+    #: The least share of the bare loop's speed that each evaluator keeps.
+    throughput: dict[str, float]
+    cold_ms: float
+    pss_mb: float
+    resume_ms: float
+    #: An evaluator that hangs at one item.
+    hanging: str
+
+
+SANDBOXES = {
+    "jail": Sandbox(
+        name="Python jail",
+        make=JailRunner,
+        suffix=".py",
+        throughput={"exact_match": 0.5, "json_document": 0.7},
+        cold_ms=10,
+        pss_mb=12,
+        resume_ms=25,
+        hanging="def evaluate(output, expected):\n    while output == 'hang': pass\n    return {'score': 1, 'explanation': ''}\n",
+    ),
+    "deno": Sandbox(
+        name="Deno",
+        make=DenoRunner,
+        suffix=".js",
+        throughput={"exact_match": 0.5, "json_document": 0.9},
+        cold_ms=40,
+        pss_mb=20,
+        resume_ms=25,
+        hanging="function evaluate(output, expected) { while (output === 'hang'); return {score: 1, explanation: ''}; }\n",
+    ),
+}
+
+
+def measure_throughput(folder: Path, rounds: int, sandbox: Sandbox) -> list[Figure]:
+    """Compare one warm worker with a bare loop of Python that decodes the same bytes.
+
+    The worker's own start is inside; what there is once per machine, such as the zygote, is not.
+    """
+    items = _items(ROWS) * PASSES
+    figures: list[Figure] = []
+    with _booted(sandbox) as (runner, _):
+        for name, budget in sandbox.throughput.items():
+            bare = (folder / f"{name}.py").read_text(encoding="utf-8")
+            job = Job(_load(folder / f"{name}{sandbox.suffix}"), runner)
+            walls = _take_turns(rounds, items, bare, job)
+            what = f"{sandbox.name}, {name}, 2 KB"
+            figures.append(
+                Figure(what, "records/s", tuple(len(items) / wall_s for wall_s in walls["sandbox"]))
+            )
+            for decoder, bare_walls in walls.items():
+                if decoder != "sandbox":
+                    share = ratios(bare_walls, walls["sandbox"])
+                    figures.append(
+                        Figure(what, f"x bare loop with {decoder}", share, budget, at_most=False)
+                    )
+    return figures
+
+
+def _take_turns(
+    rounds: int, items: Sequence[Item], source: str, job: Job
+) -> dict[str, list[float]]:
+    """Time the sandbox and a bare loop for each decoder, in turns."""
+    evaluate = _function(source)
+    bare, inside = _bare_sum(items, msgspec.json.decode, evaluate), _sandbox_sum(items, job)
+    if bare != inside:
+        raise SystemExit(
+            f"bench: the scores add up to {inside} in the sandbox and to {bare} outside"
+        )
+    variants: dict[str, Callable[[], float]] = {
+        decoder: lambda decode=decode: _timed(lambda: _bare_sum(items, decode, evaluate))
+        for decoder, decode in _decoders().items()
+    }
+    inside_s = {"sandbox": lambda: _timed(lambda: _sandbox_sum(items, job))}
+    return take_turns(rounds, variants | inside_s)
+
+
+def measure_cold_start(folder: Path, rounds: int, sandbox: Sandbox) -> list[Figure]:
+    """Time from a known source to its first result, in a worker of its own."""
+    load = _load(folder / f"exact_match{sandbox.suffix}")
+    items = _items(1)
+    boots: list[float] = []
+    firsts: list[float] = []
+    for _ in range(rounds):
+        with _booted(sandbox) as (runner, boot_s):
+            boots.append(boot_s * 1000)
+            walls = [_first_result_s(items, Job(load, runner)) for _ in range(COLD_STARTS)]
+        firsts.append(sorted(walls)[COLD_STARTS // 2] * 1000)
+    first = f"{sandbox.name}, first result, p50 of {COLD_STARTS}"
+    return [
+        Figure(f"{sandbox.name}, boot with a first worker, once per machine", "ms", tuple(boots)),
+        Figure(first, "ms", tuple(firsts), sandbox.cold_ms),
+    ]
+
+
+def measure_worker(folder: Path, rounds: int, sandbox: Sandbox) -> list[Figure]:
+    """Weigh idle workers, and time how long it takes to go on after one had to be killed."""
+    weights: list[float] = []
+    resumes: list[float] = []
+    for _ in range(rounds):
+        with _booted(sandbox) as (runner, _):
+            weights.append(_pss_mb(runner, _load(folder / f"exact_match{sandbox.suffix}")))
+            resumes.append(_resume_ms(runner, sandbox, folder))
+    what = f"{sandbox.name}, a worker beside another one"
+    return [
+        Figure(what, "MB of memory (PSS)", tuple(weights), sandbox.pss_mb),
+        Figure(f"{sandbox.name}, kill to next result", "ms", tuple(resumes), sandbox.resume_ms),
+    ]
+
+
+def _pss_mb(runner: Runner, load: Load) -> float:
+    sessions = [Session(runner, load, LIMITS) for _ in range(WEIGHED)]
+    before = _processes()
+    try:
+        for session in sessions:
+            session.submit(0, ["1"], [item.data for item in _items(1)])
+        for session in sessions:
+            _finish(session)
+        return sum(map(_pss_kb, _processes() - before)) / 1000 / WEIGHED
+    finally:
+        for session in sessions:
+            session.close()
+
+
+def _finish(session: Session) -> None:
+    """Take answers until there is nothing left to answer."""
+    while session.batches_in_flight:
+        if session.worker is not None and wait_readable(session.worker.fileno(), 0.05):
+            session.receive()
+
+
+def _processes() -> set[str]:
+    return {path.name for path in Path("/proc").iterdir() if path.name.isdecimal()}
+
+
+def _pss_kb(pid: str) -> int:
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii").splitlines()
+    except OSError:  # it has ended, or never was one of ours
+        return 0
+    return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
+
+
+def _resume_ms(runner: Runner, sandbox: Sandbox, folder: Path) -> float:
+    """Time from the kill of a worker that hangs at an item to the result of the next one."""
+    load = _load(folder / f"exact_match{sandbox.suffix}")
+    session = Session(runner, msgspec.structs.replace(load, source=sandbox.hanging), LIMITS)
+    rows = [{"output": text, "expected": ""} for text in ("go", "hang", "go")]
+    session.submit(0, ["1", "2", "3"], [msgspec.json.encode(row) for row in rows])
+    try:
+        while session.worker is not None and session.worker.item_number < 2:
+            if wait_readable(session.worker.fileno(), 0.001):
+                session.receive()
+        if session.worker is not None:
+            session.worker.kill()
+        return _timed(lambda: _finish(session)) * 1000
+    finally:
+        session.close()
+
+
+@contextmanager
+def _booted(sandbox: Sandbox) -> Generator[tuple[Runner, float]]:
+    """Provide a runner that is up, with how long that took, and close it at the end."""
+    runner = sandbox.make()
+    try:
+        yield runner, _timed(lambda: runner.spawn(LIMITS).end())
+    finally:
+        runner.close()
+
+
+def _items(count: int) -> list[Item]:
+    made = islice(records(LARGE_BYTES), count)
+    return [Item(record["id"], msgspec.json.encode(record)) for record in made]
+
+
+def _decoders() -> dict[str, Callable[[bytes], dict[str, str]]]:
+    """Give the JSON decoders to compare with: orjson only where it is installed."""
+    decoders: dict[str, Callable[[bytes], dict[str, str]]] = {
+        "msgspec": msgspec.json.Decoder().decode
+    }
+    if importlib.util.find_spec("orjson"):
+        decoders["orjson"] = importlib.import_module("orjson").loads
+    return decoders
+
+
+def _load(path: Path) -> Load:
+    evaluator = load_evaluator(path)
+    return Load(
+        source=evaluator.source,
+        language=evaluator.language,
+        filename=path.name,
+        convention=evaluator.convention,
+        plan=plan_arguments(evaluator, columns=("output", "expected")),
+        score_range=None,
+        threshold=None,
+        clock_s=0.0,
+        seed="benchmark",
+        uses_entropy=evaluator.signature.names_entropy,
+        fresh_namespace=evaluator.signature.may_keep_state,
+        timeout_s=LIMITS.timeout_s,
+        max_output_bytes=LIMITS.max_output_bytes,
+    )
+
+
+def _function(source: str) -> Callable[[str, str], dict[str, float]]:
+    namespace: dict[str, Callable[[str, str], dict[str, float]]] = {}
+    exec(source, namespace)  # noqa: S102 - our own evaluator
+    return namespace["evaluate"]
+
+
+def _bare_sum(
+    items: Sequence[Item],
+    decode: Callable[[bytes], dict[str, str]],
+    evaluate: Callable[[str, str], dict[str, float]],
+) -> float:
+    total = 0.0
+    for item in items:
+        record = decode(item.data)
+        total += evaluate(record["output"], record["expected"])["score"]
+    return total
+
+
+def _sandbox_sum(items: Sequence[Item], job: Job) -> float:
+    total = 0.0
+    for group in execute(items, [job], limits=LIMITS, workers=1):
+        for result in group.outcomes[0]:
+            if isinstance(result.outcome, Scored):
+                total += result.outcome.score or 0.0
+    return total
+
+
+def _first_result_s(items: Sequence[Item], job: Job) -> float:
+    start = time.perf_counter()
+    groups = execute(items, [job], limits=LIMITS, workers=1)
+    next(groups)
+    wall_s = time.perf_counter() - start
+    list(groups)
+    return wall_s
+
+
+def _timed(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
