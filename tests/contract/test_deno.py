@@ -300,6 +300,56 @@ def test_objects_of_the_author_s_own_may_override_what_is_frozen(runner: DenoRun
     assert shown(runner, expression) == ["mine Own: x"]
 
 
+def test_what_an_item_leaves_behind_is_still_its_own(runner: DenoRunner):
+    source = """
+        async function later(x) { for (let n = 0; n < 5000; n++) await 0; console.log("left by " + x); }
+        function evaluate(x) { later(x); setTimeout(() => console.log("never")); return {score: x, explanation: ""}; }
+    """
+    groups = execute(map(item, NUMBERS), [Job(load(source), runner)], limits=limits(), workers=1)
+
+    outputs = [each.output for group in groups for each in group.outcomes[0]]
+
+    assert outputs == [f"left by {n}\n" for n in NUMBERS]
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "new Intl.DateTimeFormat('en', {year: 'numeric', month: 'short'}).format()",
+        "new Intl.DateTimeFormat('en', {year: 'numeric', month: 'short'}).format(undefined)",
+        "['x'].map(new Intl.DateTimeFormat('en', {year: 'numeric', month: 'short'}).format.bind(null, undefined))",
+        "new Intl.DateTimeFormat('en', {year: 'numeric', month: 'short'}).formatToParts().map((p) => p.value).join('')",
+    ],
+)
+def test_formatters_take_the_run_s_clock_for_the_present(runner: DenoRunner, expression: str):
+    assert shown(runner, expression) == ["Jan 2026"]
+
+
+def test_formatters_still_take_the_date_they_are_given(runner: DenoRunner):
+    expression = "new Intl.DateTimeFormat('en', {year: 'numeric'}).format(new Date(0))"
+
+    assert shown(runner, expression) == ["1970"]
+
+
+def test_microtasks_run_in_their_item_and_may_throw(runner: DenoRunner):
+    source = """
+        function evaluate(x) {
+          return new Promise((go) => {
+            queueMicrotask(() => go({score: x, explanation: ""}));
+            queueMicrotask(() => { throw new Error("nobody hears it"); });
+          });
+        }
+    """
+
+    assert scores(run(runner, source, NUMBERS)) == NUMBERS
+
+
+def test_text_can_be_cut_into_segments(runner: DenoRunner):
+    expression = "[...new Intl.Segmenter('en', {granularity: 'word'}).segment('a b')].map((s) => s.segment).join('|')"
+
+    assert shown(runner, expression, [1, 2]) == ["a| |b"] * 2
+
+
 def test_clock_and_chance_are_those_of_the_run(runner: DenoRunner):
     expression = (
         "[Date.now(), new Date().toISOString(), new Date(0).getTimezoneOffset(), Math.random()]"

@@ -8,7 +8,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Generator
 from pathlib import Path
 
@@ -18,10 +17,13 @@ import pytest
 from platforms import WEAKER, is_readable_for_all, prefix
 from scorewright.domain.errors import SandboxUnavailableError
 from scorewright.domain.result import Failed, FailureCode, Outcome
+from scorewright.runners.deno.attempt_runner import AttemptRunner
+from scorewright.runners.deno.attempts import ATTEMPTS, PREFIX
 from scorewright.runners.deno.import_map import NODE_MODULES
+from scorewright.runners.deno.launcher import TYPESCRIPT, further_arguments
 from scorewright.runners.deno.layers import MANDATORY
+from scorewright.runners.deno.root import ATTEMPT_SCRIPT
 from scorewright.runners.deno.supervisor import DenoRunner
-from scorewright.runners.jail import launch
 from scorewright.runners.jail.launch import launch_deno
 from scorewright.runners.session import Session
 from workbench import children, explanation, item, limits, load, open_descriptors, run, scores
@@ -56,7 +58,8 @@ def shown(runner: DenoRunner, expression: str, numbers: list[int] | None = None)
     ("statement", "codes"),
     [
         ("for (;;);", {FailureCode.TIMEOUT}),
-        ("return (async () => { for (;;) await 0; })()", {FailureCode.AUTHOR_ERROR}),
+        ("return (async () => { for (;;) await 0; })()", {FailureCode.TIMEOUT}),
+        ("(async () => { for (;;) await 0; })()", {FailureCode.TIMEOUT}),
         ('return /^(a+)+$/.test("a".repeat(50) + "b")', {FailureCode.TIMEOUT}),
         ("for (;;) try { for (;;); } finally { continue; }", {FailureCode.TIMEOUT}),
         ("return evaluate(x)", {FailureCode.AUTHOR_ERROR}),
@@ -224,13 +227,6 @@ def test_weaker_machines_run_it_with_what_they_have(platform: str, shared_folder
         runner.close()
 
 
-@pytest.fixture
-def open_folder() -> Generator[Path]:
-    """A folder that other users can get to, unlike pytest's own."""
-    with tempfile.TemporaryDirectory(prefix="scorewright-") as folder:
-        yield Path(folder)
-
-
 def test_without_the_package_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "deno", None)
 
@@ -238,39 +234,27 @@ def test_without_the_package_it_says_what_to_install(monkeypatch: pytest.MonkeyP
         DenoRunner().spawn(limits())
 
 
-def test_deno_s_own_permissions_are_not_what_holds(
-    monkeypatch: pytest.MonkeyPatch, open_folder: Path
-):
-    """A harness that tries what author code would if it had every permission of Deno's."""
-    attempts = {
-        "permission": 'Deno.env.get("TZ")',
-        "read": 'Deno.readTextFileSync("/etc/passwd")',
-        "list": 'Deno.readDirSync("/etc")',
-        "write": 'Deno.writeTextFileSync("/written", "x")',
-        "spawn": 'new Deno.Command("/deno", {args: ["-V"]}).outputSync()',
-        "signal": 'Deno.kill(1, "SIGKILL")',
-        "listen": "Deno.listen({port: 0})",
-        "datagram": 'Deno.listenDatagram({port: 0, transport: "udp"})',
-        "library": 'Deno.dlopen("/lib/x86_64-linux-gnu/libc.so.6", {socket: {parameters: ["i32", "i32", "i32"], result: "i32"}}).symbols.socket(2, 1, 0)',
-    }
-    tries = ",".join(
-        f"{json.dumps(name)}: (() => {{ try {{ const r = {code}; return r === -1 ? 'refused' : 'ESCAPED ' + [...(r[Symbol.iterator] ? r : [r])]; }} catch (e) {{ return 'refused'; }} }})()"
-        for name, code in attempts.items()
-    )
-    said = f"const engine = JSON.stringify({{{tries}}});"
-    package = _copied_package(open_folder, said)
-    launched = _launch_from(package, monkeypatch)
-    runner = DenoRunner(launched=launched)
-    try:
-        runner.spawn_program("typescript", limits()).end()
-        report = runner.report()
-    finally:
-        runner.close()
+@pytest.mark.parametrize("program", ["", TYPESCRIPT, "anything else"])
+def test_no_program_that_reads_what_the_host_sends_has_a_permission(program: str):
+    arguments = further_arguments(program, str, "{}")
 
-    assert report is not None
-    found = json.loads(report.engine)
-    assert found.pop("permission").startswith("ESCAPED")  # Deno itself refuses nothing here
-    assert set(found.values()) == {"refused"}, found
+    assert [each for each in arguments if each.startswith(("-A", "--allow"))] == []
+
+
+def test_an_attempt_is_a_text_of_the_package_and_none_of_the_host():
+    name = next(iter(ATTEMPTS))
+
+    arguments = further_arguments(f"{PREFIX}{name}", str, "{}")
+
+    assert arguments == ["--allow-all", ATTEMPT_SCRIPT, "{}", ATTEMPTS[name]]
+    with pytest.raises(KeyError):
+        further_arguments(f"{PREFIX}return Deno.readTextFileSync('/etc/passwd')", str, "{}")
+
+
+def test_what_is_loaded_is_never_run_with_permissions(runner: DenoRunner):
+    outcome = run(AttemptRunner(runner, "open a file"), "throw new Error('it was run')")[0]
+
+    assert explanation(outcome).startswith("refused: NotFound")
 
 
 def test_a_layer_that_is_insisted_on_is_insisted_on():
@@ -303,31 +287,6 @@ def test_neighbours_stay_healthy_and_nothing_is_left_behind():
 
     assert children() == before
     assert open_descriptors() == descriptors
-
-
-def _copied_package(folder: Path, said: str) -> Path:
-    """Copy the package, with all permissions for Deno and a script that says what `said` finds out."""
-    source = Path(launch.__file__).parents[2]
-    copy = folder / "scorewright"
-    shutil.copytree(source, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    folder.chmod(0o755)  # Deno runs as nobody
-    launcher = copy / "runners" / "deno" / "launcher.py"
-    text = launcher.read_text(encoding="utf-8")
-    assert '"run --quiet' in text
-    launcher.write_text(text.replace('"run --quiet', '"run -A --quiet'), encoding="utf-8")
-    script = copy / "runners" / "deno" / "typescript.mjs"
-    engine = "const engine = JSON.stringify("
-    before, found, _ = script.read_text(encoding="utf-8").partition(engine)
-    assert found
-    send = 'send("H", `{"layers":${LAYERS},"engine":${JSON.stringify(engine)}}`);'
-    script.write_text(f"{before}{said}\n{send}\n", encoding="utf-8")
-    return copy
-
-
-def _launch_from(package: Path, monkeypatch: pytest.MonkeyPatch) -> launch.LaunchedZygote:
-    paths = launch._import_paths()  # pyright: ignore[reportPrivateUsage] - what is to be exchanged
-    monkeypatch.setattr(launch, "_import_paths", lambda: [str(package.parent), *paths])
-    return launch.launch_deno()
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root keeps files where nobody may walk to")

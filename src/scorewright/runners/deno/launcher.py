@@ -10,10 +10,12 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections.abc import Callable
 from typing import NoReturn
 
 import msgspec
 
+from scorewright.runners.deno.attempts import ATTEMPTS, PREFIX
 from scorewright.runners.deno.import_map import import_map_url
 from scorewright.runners.deno.layers import (
     MANDATORY,
@@ -21,6 +23,7 @@ from scorewright.runners.deno.layers import (
     enter_worker_layers,
 )
 from scorewright.runners.deno.root import (
+    ATTEMPT_SCRIPT,
     DENO,
     ENVIRONMENT,
     TYPESCRIPT_SCRIPT,
@@ -80,16 +83,33 @@ def _become_deno(fork: Fork, launcher: Layers, root: Root) -> NoReturn:
             _say_hello(report)
             os._exit(_REFUSED)
         heap = f"--v8-flags=--max-old-space-size={fork.memory_mb}"
-        command = [DENO, *_FLAGS, heap]
-        if fork.program == TYPESCRIPT:
-            command += [root.path(TYPESCRIPT_SCRIPT), report]
-        else:
-            command += [f"--import-map={import_map_url()}", root.path(WORKER_SCRIPT), report]
+        command = [DENO, *_FLAGS, heap, *further_arguments(fork.program, root.path, report)]
         os.execve(root.path(DENO), command, ENVIRONMENT)  # noqa: S606 - what it is all about
     except OSError as error:
         os.write(_STDERR, f"Deno cannot be executed: {error}".encode())
     finally:  # whatever happened, a child never becomes anything else
         os._exit(_BROKE)
+
+
+def further_arguments(program: str, place: Callable[[str], str], report: str) -> list[str]:
+    """Return what Deno is told about a program of the launcher beside the usual flags.
+
+    None that reads what a host sends gets a permission: an attempt is a text of this package's, asked for by name.
+
+    Args:
+        program: As in `Request`.
+        place: Gives the path of a script.
+        report: The state of the layers, for the script to pass on.
+
+    Raises:
+        KeyError: There is no such attempt.
+    """
+    if program.startswith(PREFIX):
+        steps = ATTEMPTS[program.removeprefix(PREFIX)]
+        return ["--allow-all", place(ATTEMPT_SCRIPT), report, steps]
+    if program == TYPESCRIPT:
+        return [place(TYPESCRIPT_SCRIPT), report]
+    return [f"--import-map={import_map_url()}", place(WORKER_SCRIPT), report]
 
 
 def _say_hello(report: str) -> None:

@@ -14,17 +14,23 @@ MANDATORY = frozenset(
 )
 """Without one of these Deno is not started. `files` is an own root, or else Landlock: V8 needs open and read."""
 
+PURPOSES = {
+    "files": "every file but those that Deno needs, by an own root or else by Landlock",
+    "own_root": "every path but those of Deno, its libraries and scripts",
+}
+"""The layers that it does not share with the jail, and what they take away."""
+
 PROFILE = seccomp.Profile(
     allowed=tuple(
         (
             "read write close mmap munmap mremap brk madvise mprotect futex rt_sigreturn rt_sigaction "
             "rt_sigprocmask setitimer getpid gettid exit exit_group clock_gettime clock_getres gettimeofday "
             "sched_yield restart_syscall sigaltstack fstat lseek getrusage membarrier rseq getrandom "
-            "pread64 pwrite64 fcntl openat open stat lstat statx newfstatat readlink readlinkat "
+            "pread64 pwrite64 openat open stat lstat statx newfstatat readlink readlinkat "
             "set_robust_list prctl geteuid getuid getgid getegid pkey_mprotect pkey_alloc pkey_free "
             "sched_getscheduler sched_getparam getcwd epoll_ctl epoll_wait epoll_pwait uname sysinfo "
             "socketpair set_tid_address eventfd2 epoll_create1 arch_prctl access faccessat faccessat2 writev "
-            "readv poll ppoll clock_nanosleep nanosleep sched_getaffinity execve ioctl"
+            "readv poll ppoll clock_nanosleep nanosleep sched_getaffinity execve"
         ).split()
     ),
     killing=tuple(name for name in seccomp.KILLING if name not in ("execve", "process_vm_readv")),

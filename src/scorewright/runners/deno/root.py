@@ -11,6 +11,7 @@ from scorewright.runners.jail.kernel.root import enter_bound_root, make_reachabl
 DENO = "/deno"
 WORKER_SCRIPT = "/worker.mjs"
 TYPESCRIPT_SCRIPT = "/typescript.mjs"
+ATTEMPT_SCRIPT = "/attempt.mjs"
 #: All that Deno's environment holds. The language of the machine must not show in results.
 ENVIRONMENT = {
     "HOME": "/nonexistent",
@@ -46,7 +47,8 @@ class Root:
 
     def __init__(self, deno: str, scripts: str) -> None:
         same = {path: path for path in (*_libraries(), *_DEVICES)}
-        own = {inside: scripts + inside for inside in (WORKER_SCRIPT, TYPESCRIPT_SCRIPT)}
+        names = (WORKER_SCRIPT, TYPESCRIPT_SCRIPT, ATTEMPT_SCRIPT)
+        own = {inside: scripts + inside for inside in names}
         ours = {DENO: deno, **own}
         if os.getuid() == 0:
             # Soon nobody: and nobody may not be able to walk to where root keeps its files.

@@ -20,6 +20,8 @@ const read = D.stdin.readSync.bind(D.stdin);
 const write = D.stdout.writeSync.bind(D.stdout);
 const mark = D.stderr.writeSync.bind(D.stderr);
 const exit = D.exit;
+/** Runs promise reactions until none is left. */
+const { runMicrotasks } = D[D.internal].core;
 const { isArray } = Array;
 const { defineProperty, getPrototypeOf, keys: ownKeys, prototype: objectPrototype } = Object;
 const { isFinite, isSafeInteger } = Number;
@@ -33,6 +35,7 @@ const ENGINE = `deno ${D.version.deno} / v8 ${D.version.v8}`;
 
 const VALUE = 0, FAILURE = 1;
 const MARK = new Uint8Array(1);
+const BLANK = /(?:)/;
 const FLUSH_AFTER_MS = 50;
 /** Three bytes a character at most, and a frame may have 2 MiB. */
 const FLUSH_CHARS = 1 << 17;
@@ -44,9 +47,6 @@ const LINES_BEFORE_BODY = 2;
 const MAX_DEPTH = 64;
 const MAX_MESSAGE = 500;
 const MAX_FRAMES = 12;
-/** Turns of the promise queue after which nothing else is left to do, or at least nothing quick. */
-const TURNS_BEFORE_TIMER = 1_000;
-const TURNS_BEFORE_END = 1_000_000;
 
 // ---- frames -----------------------------------------------------------------------------------------------------
 
@@ -93,9 +93,16 @@ function removeForeignGlobals() {
   // What it inherits as well: an event listener would outlive its item.
   for (let owner = globalThis; owner !== objectPrototype; owner = getPrototypeOf(owner)) {
     for (const key of Reflect.ownKeys(owner)) {
-      // Symbols are how Deno knows its own objects again, this one included.
-      if (typeof key === "string" && !KEPT.has(key)) delete owner[key];
+      // Symbols are how Deno knows its own objects again, this one included. Behind one of them are its event listeners.
+      if (typeof key === "string" ? !KEPT.has(key) : typeof owner[key] === "object") delete owner[key];
     }
+  }
+}
+
+/** Put the objects themselves in the place of what Deno makes them by when they are first asked for. */
+function makeLazyGlobals() {
+  for (const [name, described] of Object.entries(Object.getOwnPropertyDescriptors(globalThis))) {
+    if (described.get) defineProperty(globalThis, name, { value: globalThis[name], writable: true, enumerable: false });
   }
 }
 
@@ -136,12 +143,34 @@ function freezeClock(clockMs) {
   RealDate.prototype.constructor = FrozenDate;
   globalThis.Date = FrozenDate;
   Math.random = () => chance();
+  freezeIntlClock(clockMs);
+}
+
+/** Without a date, these take the present one, from a clock of their own. */
+function freezeIntlClock(clockMs) {
+  const { prototype } = Intl.DateTimeFormat;
+  const { get } = Object.getOwnPropertyDescriptor(prototype, "format");
+  const { formatToParts } = prototype;
+  defineProperty(prototype, "format", {
+    get() {
+      const format = get.call(this);
+      return (date = clockMs) => format(date);
+    },
+  });
+  defineProperty(prototype, "formatToParts", {
+    value(date = clockMs) { return formatToParts.call(this, date); },
+  });
 }
 
 /** Timers whose waiting takes no time: they fire in order as soon as nothing else is left to do. */
 let timers = [];
 let timerNumber = 0;
 let timerClock = 0;
+
+function dropTimers() {
+  timers = [];
+  timerNumber = timerClock = 0;
+}
 
 function installTimers() {
   const add = (call, wait, given, every) => {
@@ -158,6 +187,11 @@ function installTimers() {
   put("setInterval", (call, wait, ...given) => add(call, wait, given, true));
   put("clearTimeout", remove);
   put("clearInterval", remove);
+  // Deno's own one ends the process where the call throws.
+  put("queueMicrotask", (call) => {
+    if (typeof call !== "function") throw new TypeError("queueMicrotask takes a function");
+    then.call(RealPromise.resolve(), () => { call(); });
+  });
 }
 
 function fireNextTimer() {
@@ -169,33 +203,65 @@ function fireNextTimer() {
   next.call(...next.given);
 }
 
-/** Freeze every object that can be reached from the global one. */
-function freezeBuiltIns() {
-  const seen = new Set();
-  const pending = [globalThis];
+/** Objects by which those built-in ones are reached that no property leads to. */
+function hiddenBuiltIns() {
+  const found = [];
   for (const source of ["async () => {}", "function* () {}", "async function* () {}"]) {
-    pending.push(indirectEval(`(${source})`));
+    found.push(indirectEval(`(${source})`));
   }
-  pending.push([][Symbol.iterator](), new Map()[Symbol.iterator](), new Set()[Symbol.iterator](),
-    ""[Symbol.iterator](), "".matchAll(/x/g));
+  found.push([][Symbol.iterator](), new Map()[Symbol.iterator](), new Set()[Symbol.iterator](),
+    ""[Symbol.iterator](), "".matchAll(/x/g), [].values().map(String), Iterator.from({ next() {} }),
+    new URLSearchParams().entries());
+  try { atob("%"); } catch (error) { found.push(error); }
+  const traced = {};
+  Error.captureStackTrace(traced);
+  found.push(traced, new Error());
+  for (const hook of ["Deno.customInspect", "nodejs.util.inspect.custom"]) {
+    inspect({ [Symbol.for(hook)](...given) { found.push(...given); return ""; } });
+  }
+  return found;
+}
+
+/** Segments have prototypes of their own, and the first one costs ten milliseconds: they are frozen once somebody wants them. */
+function freezeSegmentsLater() {
+  const { prototype } = Intl.Segmenter;
+  const { segment } = prototype;
+  let isFrozen = false;
+  defineProperty(prototype, "segment", {
+    value(text) {
+      const made = segment.call(this, text);
+      if (!isFrozen) for (const value of reachableFrom([made, made[Symbol.iterator]()])) Object.freeze(value);
+      isFrozen = true;
+      return made;
+    },
+  });
+}
+
+/** Freeze every object that can be reached. */
+function freezeBuiltIns() {
+  freezeSegmentsLater();
+  const reachable = reachableFrom([globalThis, ...hiddenBuiltIns()]);
+  for (const prototype of [Object.prototype, Function.prototype, Error.prototype, TypeError.prototype,
+    RangeError.prototype, SyntaxError.prototype, ReferenceError.prototype, EvalError.prototype, URIError.prototype]) {
+    letOthersOverride(prototype);
+  }
+  for (const value of reachable) Object.freeze(value);
+}
+
+function reachableFrom(from) {
+  const seen = new Set();
+  const pending = [...from];
   while (pending.length) {
     const value = pending.pop();
     if (value === null || (typeof value !== "object" && typeof value !== "function") || seen.has(value)) continue;
     seen.add(value);
     pending.push(getPrototypeOf(value));
-    for (const described of Object.values(Object.getOwnPropertyDescriptors(value))) {
-      pending.push(described.value, described.get, described.set);
-    }
-    for (const symbol of Object.getOwnPropertySymbols(value)) {
-      const described = Object.getOwnPropertyDescriptor(value, symbol);
+    for (const key of Reflect.ownKeys(value)) {
+      const described = Object.getOwnPropertyDescriptor(value, key);
       pending.push(described.value, described.get, described.set);
     }
   }
-  for (const prototype of [Object.prototype, Function.prototype, Error.prototype, TypeError.prototype,
-    RangeError.prototype, SyntaxError.prototype, ReferenceError.prototype, EvalError.prototype, URIError.prototype]) {
-    letOthersOverride(prototype);
-  }
-  for (const value of seen) Object.freeze(value);
+  return seen;
 }
 
 /**
@@ -207,15 +273,16 @@ function letOthersOverride(prototype) {
     const described = Object.getOwnPropertyDescriptor(prototype, key);
     if (!("value" in described) || !described.configurable) continue;
     const { value } = described;
-    Object.defineProperty(prototype, key, {
+    const accessors = {
       get: () => value,
       set(given) {
         if (this === prototype) throw new TypeError(`cannot change ${String(key)} of a built-in object`);
         Object.defineProperty(this, key, { value: given, writable: true, enumerable: true, configurable: true });
       },
-      enumerable: described.enumerable,
-      configurable: true,
-    });
+    };
+    Object.freeze(accessors.get);
+    Object.freeze(accessors.set);
+    Object.defineProperty(prototype, key, { ...accessors, enumerable: described.enumerable, configurable: true });
   }
 }
 
@@ -339,6 +406,7 @@ const TOO_LARGE = { code: "output_limit", type: null, message: "", frames: [] };
 
 /** What V8 says where the process may have no more memory. */
 const NO_ROOM = "Array buffer allocation failed";
+const NO_TEXT = "(its text could not be made)";
 const OUT_OF_MEMORY = { code: "out_of_memory", type: "RangeError", message: "", frames: [] };
 
 function cut(text) {
@@ -347,20 +415,29 @@ function cut(text) {
 
 /** Describe what the author's code threw: code, type, message, and frames of the author's file, innermost first. */
 function describe(error, filename) {
+  try {
+    return describeSound(error, filename);
+  } catch { // a proxy, for instance, which throws at the mere question what it is
+    return { code: "author_error", type: null, message: NO_TEXT, frames: [] };
+  }
+}
+
+function describeSound(error, filename) {
   if (error instanceof RangeError && error.message === NO_ROOM) return { ...OUT_OF_MEMORY };
   if (error instanceof BadReturn) return { code: "bad_return", type: null, message: cut(error.message), frames: [] };
+  if (error instanceof FieldAbsent) return { code: "mapping_error", type: null, message: error.message, frames: [] };
   let message, type = null, stack = "";
   try {
     if (error instanceof Error) {
       const named = Object.hasOwn(error, "name") ? error.name : nameOfType(error);
-      type = String(named).slice(0, 160);
+      type = String(named).slice(0, 160).toWellFormed();
       message = String(error.message);
       stack = String(error.stack);
     } else {
       message = typeof error === "string" ? error : inspect(error, { depth: 2, colors: false });
     }
   } catch {
-    message = "(its text could not be made)";
+    message = NO_TEXT;
   }
   return { code: "author_error", type, message: cut(message || type || ""), frames: framesOf(stack, filename) };
 }
@@ -370,7 +447,7 @@ function framesOf(stack, filename) {
   for (const line of stack.split("\n")) {
     const at = line.lastIndexOf(filename);
     if (at < 0) continue;
-    const place = /^(?:, <anonymous>)?:(\d+):\d+/.exec(line.slice(at + filename.length));
+    const place = /^(?:, <anonymous>)?:(\d{1,7}):\d+/.exec(line.slice(at + filename.length));
     if (!place) continue;
     const called = /^\s*at (?:async )?([^\s(]+) \(/.exec(line);
     frames.push([Number(place[1]) - LINES_BEFORE_BODY, called && called[1] !== "eval" ? called[1].slice(0, 160) : ""]);
@@ -471,9 +548,9 @@ function compile(load) {
 
 /**
  * Let a promise come to its end without waiting for real time, and without Deno's event loop: what only that would bring
- * about, such as an imported module, never happens.
+ * about, such as an imported module, never happens. Reactions without end are for the host to end.
  */
-async function settle(promise) {
+function settle(promise) {
   let done = false;
   let rejected = false;
   let result;
@@ -482,48 +559,70 @@ async function settle(promise) {
     (value) => { done = true; result = value; },
     (error) => { done = rejected = true; result = error; },
   );
-  while (!done) {
-    const turns = timers.length ? TURNS_BEFORE_TIMER : TURNS_BEFORE_END;
-    for (let i = 0; i < turns && !done; i++) await undefined;
-    if (done) break;
-    if (!timers.length) throw new Error("evaluate does not end: it awaits something that never comes, or awaits without end");
+  for (runMicrotasks(); !done; runMicrotasks()) {
+    if (!timers.length) throw new Error("evaluate does not end: it awaits something that never comes");
     fireNextTimer();
   }
   if (rejected) throw result;
   return result;
 }
 
-function failed(error, filename) {
-  if (error instanceof FieldAbsent) {
-    return [FAILURE, { code: "mapping_error", type: null, message: error.message, frames: [] }];
-  }
-  return [FAILURE, describe(error, filename)];
+/** Make an end of what an item has begun and left: its last reactions are still its own, its timers never fire. */
+function endItem() {
+  runMicrotasks();
+  if (timerNumber) dropTimers();
 }
 
 function isThenable(value) {
   return value !== null && typeof value === "object" && typeof value.then === "function";
 }
 
-async function serve() {
-  send("H", `{"layers":${LAYERS},"engine":${stringify(ENGINE)}}`);
-  const [, loadText] = receive();
-  const load = parse(loadText);
+function judge(fresh, bind, item, filename) {
+  try {
+    let value = fresh()(...bind(item));
+    if (isThenable(value)) value = settle(value);
+    return [VALUE, toPlain(value, "")];
+  } catch (error) {
+    above = [];
+    return [FAILURE, describe(error, filename)];
+  }
+}
+
+function prepare(load) {
   removeForeignGlobals();
   freezeClock(load.clock_s * 1000);
   startChance(load.seed);
   installTimers();
   installConsole(load.max_output_bytes);
+  makeLazyGlobals();
+  // Deno tells its listeners of the end, by what has just been removed, unless it believes that it did.
+  globalThis[Symbol.for("Deno.isUnloadDispatched")] = true;
   freezeBuiltIns();
-  let fresh;
+}
+
+/** Return what makes the author's function anew, or null when the source has failed. */
+function loaded(load) {
+  let fresh = null;
+  let failure = null;
   try {
     fresh = compile(load);
     fresh();
-    send("l", stringify({ failure: null }));
   } catch (error) {
-    send("l", stringify({ failure: describe(error, load.filename) }));
-    return;
+    failure = describe(error, load.filename);
   }
+  endItem();
   takePrints();
+  send("l", stringify({ failure }));
+  return failure ? null : fresh;
+}
+
+function serve() {
+  send("H", `{"layers":${LAYERS},"engine":${stringify(ENGINE)}}`);
+  const [, loadText] = receive();
+  const load = parse(loadText);
+  prepare(load);
+  const fresh = loaded(load);
+  if (!fresh) return;
   const bind = compileBinder(load.plan);
   for (;;) {
     const [, text] = receive();
@@ -533,18 +632,10 @@ async function serve() {
     for (let i = 0; i < items.length; i++) {
       mark(MARK);
       if (load.uses_entropy) startChance(`${load.seed}/${ids[i]}`);
+      BLANK.exec(""); // or RegExp.$1 would tell of the item before
       const began = now();
-      let judged;
-      try {
-        let value = fresh()(...bind(items[i]));
-        if (isThenable(value)) value = await settle(value);
-        judged = [VALUE, toPlain(value, "")];
-      } catch (error) {
-        above = [];
-        judged = failed(error, load.filename);
-      }
-      if (timers.length) timers = [];
-      timerClock = 0;
+      const judged = judge(fresh, bind, items[i], load.filename);
+      endItem();
       const ended = now();
       let text = stringify([judged[0], judged[1], takePrints(), round((ended - began) * 1000)]);
       if (text.length > MAX_RESULT_CHARS) text = stringify([FAILURE, TOO_LARGE, "", round((ended - began) * 1000)]);
@@ -556,12 +647,15 @@ async function serve() {
       }
     }
     if (results) send("r", `[${results}]`);
-    await undefined; // what the items have left unfinished: it shall not pile up
-    takePrints();
   }
 }
 
-// A promise that the author's code leaves rejected is no reason to end the process.
-addEventListener("unhandledrejection", (event) => event.preventDefault());
-// Not before Deno has told its own listeners that this module is loaded: it needs what is about to be removed.
-addEventListener("load", () => RealPromise.resolve().then(serve).then(() => exit(0), () => exit(70)));
+// Within the event, so that no turn of Deno's event loop comes after it: neither of the two calls of exit returns.
+addEventListener("load", () => {
+  try {
+    serve();
+    exit(0);
+  } catch {
+    exit(70);
+  }
+});

@@ -114,7 +114,8 @@ def _enter_namespaces(layers: Layers) -> bool:
     if not layers.apply("user_namespace", lambda: namespaces.unshare("user")):
         return False
     layers.apply("identity_map", lambda: namespaces.map_identity(uid, gid))
-    for name in ("mount", "ipc", "uts", "net", "cgroup"):
+    layers.apply("uts_namespace", namespaces.enter_own_host_name)
+    for name in ("mount", "ipc", "net", "cgroup"):
         layers.apply(f"{name}_namespace", lambda name=name: namespaces.unshare(name))
     return layers.apply("pid_namespace", lambda: namespaces.unshare("pid"))
 

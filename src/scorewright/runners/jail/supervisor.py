@@ -9,7 +9,7 @@ import msgspec
 
 from scorewright.domain.errors import SandboxUnavailableError
 from scorewright.runners.base import Limits, RunnerReport
-from scorewright.runners.dialect import PythonDialect
+from scorewright.runners.dialect import Dialect, PythonDialect
 from scorewright.runners.harness import protocol
 from scorewright.runners.jail.connection import Connection
 from scorewright.runners.jail.launch import LaunchedZygote, launch_zygote
@@ -60,6 +60,10 @@ class KernelRunner(ABC):
     @abstractmethod
     def make_progress(self) -> Progress:
         """Return where a new worker shows how far it is."""
+
+    @abstractmethod
+    def dialect(self, load: protocol.Load) -> Dialect:
+        """Return how its workers are spoken to about one evaluator."""
 
     def start(self) -> None:
         """Start the fork server without waiting for it."""

@@ -18,10 +18,19 @@ FLAGS = {
     "pid": 0x2000_0000,
 }
 
+HOST_NAME = b"sandbox"
+"""What the machine is called inside."""
+
 
 def unshare(name: str) -> None:
     """Enter a new namespace of one kind; a new `pid` one holds only children forked afterwards."""
     check(LIBC.unshare(ctypes.c_int(FLAGS[name])), f"unshare {name}")
+
+
+def enter_own_host_name() -> None:
+    """Enter a new `uts` namespace, which would still have the host's name."""
+    unshare("uts")
+    check(LIBC.sethostname(HOST_NAME, ctypes.c_size_t(len(HOST_NAME))), "sethostname")
 
 
 def map_identity(uid: int, gid: int) -> None:
