@@ -19,7 +19,7 @@ from scorewright.domain.errors import CallerError, OurError, UsageError
 
 EXIT_CALLER = 2
 EXIT_OURS = 3
-RUNNERS = ("auto", "jail", "deno", "local")
+RUNNERS = ("auto", "jail", "deno", "remote", "local")
 CONVENTIONS = tuple(one.value for one in Convention)
 
 if TYPE_CHECKING:
@@ -319,7 +319,7 @@ def _runner_from_environment() -> str:
     name = os.environ.get(_RUNNER_VARIABLE) or "auto"
     if name not in RUNNERS or name == "local":
         raise UsageError(
-            f"{_RUNNER_VARIABLE}={name}: it may be auto or jail; running without a sandbox has to be asked "
+            f"{_RUNNER_VARIABLE}={name}: it may be {', '.join(RUNNERS[:-1])}; running without a sandbox has to be asked "
             "for each time, with --runner local"
         )
     return name
