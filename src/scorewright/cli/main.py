@@ -20,7 +20,7 @@ from scorewright.domain.source_language import LANGUAGES
 
 EXIT_CALLER = 2
 EXIT_OURS = 3
-RUNNERS = ("auto", "jail", "restricted", "deno", "local")
+RUNNERS = ("auto", "jail", "restricted", "deno", "remote", "local")
 CONVENTIONS = tuple(one.value for one in Convention)
 
 if TYPE_CHECKING:
@@ -314,7 +314,9 @@ def _call_run(options: argparse.Namespace) -> int:
     # A sandbox boots while we import the rest and read the data: each takes a tenth of a second.
     endings = [path.suffix.lower() for path in options.evaluators]
     languages = {LANGUAGE_OF_SUFFIX.get(ending, "python") for ending in endings}
-    zygote = launch_zygote() if runner in ("auto", "jail") and "python" in languages else None
+    policy = "restricted" if runner == "restricted" else ""
+    has_zygote = runner in ("auto", "jail", "restricted") and "python" in languages
+    zygote = launch_zygote(policy=policy) if has_zygote else None
     launcher = launch_deno() if runner in ("auto", "deno") and languages - {"python"} else None
 
     from scorewright.cli.run import RunOptions, run_command

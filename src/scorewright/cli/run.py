@@ -32,6 +32,7 @@ from scorewright.services.runner_choice import Runners
 from scorewright.sources.dataset import Dataset, open_dataset
 from scorewright.storage.results_file import ResultsFile
 
+EXIT_OURS = 3
 EXIT_INTERRUPTED = 130
 _REQUIRE_VARIABLE = "SCOREWRIGHT_RUNNER_REQUIRE"
 #: In the working folder, as the caches of other tools are.
@@ -71,10 +72,17 @@ def run_command(
         launcher: Deno's, likewise.
 
     Returns:
-        The exit code: 0, 1 for a missed threshold, 130 after Ctrl-C.
+        The exit code: 0, 1 for a missed threshold, 3 when items had no sandbox, 130 after Ctrl-C.
     """
     required = frozenset(filter(None, os.environ.get(_REQUIRE_VARIABLE, "").split(",")))
-    runners = Runners(options.runner, required_layers=required, zygote=zygote, launcher=launcher)
+    runners = Runners(
+        options.runner,
+        required_layers=required,
+        zygote=zygote,
+        launcher=launcher,
+        environ=os.environ,
+        notice=lambda text: say(f"note: {text}"),
+    )
     try:
         return _run(options, runners)
     finally:
@@ -113,6 +121,9 @@ def _run(options: RunOptions, runners: Runners) -> int:
     if not report.is_complete:
         say(_how_to_resume(report, options))
         return EXIT_INTERRUPTED
+    if unavailable := sum(summary.unavailable for summary in report.summaries):
+        say(_how_to_retry(unavailable, options))
+        return EXIT_OURS
     return 1 if missed else 0
 
 
@@ -194,6 +205,13 @@ def _how_to_resume(report: Report, options: RunOptions) -> str:
     return (
         f"{done}; results so far are in {options.out}: run the same command with --resume to go on"
     )
+
+
+def _how_to_retry(unavailable: int, options: RunOptions) -> str:
+    what = f"error: {counted(unavailable, 'result')} could not be had, since there was no sandbox"
+    if options.out is None or options.out.suffix.lower() != ".jsonl":
+        return f"{what}; with --out RESULTS.jsonl a later --resume can try these again"
+    return f"{what}; run the same command with --resume to try these again"
 
 
 @contextmanager

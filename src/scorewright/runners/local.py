@@ -35,6 +35,9 @@ class LocalRunner:
 
     tier = "local"
     jailed = False
+    pure = False
+    least_batch = 1
+    most_workers = None
 
     def __init__(self, evaluate: Callable[..., Any] | None = None) -> None:
         self._evaluate = evaluate

@@ -136,7 +136,8 @@ def evaluate(  # noqa: PLR0913 - what a run can be told, each by name
         params: `[EVALUATOR.]KEY` to a config param's value.
         convention: How `evaluate` is called; detected for each evaluator when None.
         runner: `auto`, `jail` (Python), `restricted` (Python in the jail, narrowed as by RestrictedPython), `deno`
-            (JavaScript, TypeScript), or `local` (no sandbox: for Python you trust).
+            (JavaScript, TypeScript), `remote` (all three, in a sandbox at Daytona), or `local` (no sandbox: for Python
+            you trust).
         required_layers: Layers of the sandbox without which nothing may run, beside the mandatory ones.
         workers: Processes; one per core when None.
         timeout_s: Seconds an item may take.
@@ -157,7 +158,7 @@ def evaluate(  # noqa: PLR0913 - what a run can be told, each by name
     several = _several(evaluators)
     fields, values = _assigned("mapping", mapping), _assigned("params", params)
     earlier = _previous(previous)
-    chosen = Runners(runner, required_layers=_layers(required_layers))
+    chosen = Runners(runner, required_layers=_layers(required_layers), environ=os.environ)
     try:
         found = [_evaluator(one, fixed, in_place=not chosen.jailed) for one in several]
         tasks = _tasks(found, fields, values, chosen)

@@ -142,7 +142,7 @@ class Evaluation:
                 basis=reading,
                 rows=self.report.total,
             )
-            if task.runner.jailed and not task.evaluator.signature.reads_clock
+            if task.runner.pure and not task.evaluator.signature.reads_clock
             else None
             for task, job, reading in zip(self._tasks, self._jobs, self._readings, strict=True)
         ]

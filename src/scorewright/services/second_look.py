@@ -85,7 +85,7 @@ class Sample:
             number, item = self._read.popleft()
             at = number - 1 - group.first
             first = [
-                None if known[at] or not job.runner.jailed else outcomes[at].outcome
+                None if known[at] or not job.runner.pure else outcomes[at].outcome
                 for job, outcomes, known in zip(self._jobs, group.outcomes, is_known, strict=True)
             ]
             self._judged.append((item, [_of_the_code(outcome) for outcome in first]))

@@ -31,7 +31,7 @@ const indirectEval = eval;
 const RealFunction = Function;
 /** As they were when this started, for the host to judge. */
 const [LAYERS] = D.args;
-const ENGINE = `deno ${D.version.deno} / v8 ${D.version.v8}`;
+const ENGINE = D.engine ?? `deno ${D.version.deno} / v8 ${D.version.v8}`;
 
 const VALUE = 0, FAILURE = 1;
 const MARK = new Uint8Array(1);

@@ -11,7 +11,8 @@ from typing import Any, NoReturn
 
 import msgspec
 
-from scorewright.domain.binding import FieldAbsentError, compile_binder
+from scorewright.domain.binding import compile_binder
+from scorewright.domain.item_fields import FieldAbsentError
 from scorewright.domain.result import Failed, FailureCode, Outcome
 from scorewright.domain.returned import Reading, make_interpreter
 from scorewright.runners.harness import protocol

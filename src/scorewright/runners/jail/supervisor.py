@@ -35,6 +35,9 @@ class KernelRunner(ABC):
 
     tier: str
     jailed = True
+    pure = True
+    least_batch = 1
+    most_workers = None
     #: Layers without which no worker may read a source.
     mandatory: frozenset[str]
 

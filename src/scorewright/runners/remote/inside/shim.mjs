@@ -1,0 +1,28 @@
+// Lets the harness for JavaScript, which is written for Deno, run in Node: the few things it takes from Deno, over Node's own.
+
+import { readSync, writeSync } from "node:fs";
+import { inspect } from "node:util";
+
+const stream = (descriptor) => ({
+  readSync: (buffer) => readSync(descriptor, buffer) || null,
+  writeSync: (buffer) => writeSync(descriptor, buffer),
+});
+
+globalThis.Deno = {
+  args: ["{}"],
+  engine: `node ${process.versions.node} / v8 ${process.versions.v8}`,
+  version: {},
+  inspect,
+  stdin: stream(0),
+  stdout: stream(1),
+  stderr: stream(2),
+  exit: process.exit.bind(process),
+};
+
+const listeners = [];
+globalThis.addEventListener = (name, listener) => {
+  if (name === "load") listeners.push(listener);
+  else process.on("unhandledRejection", () => {}); // the only other one
+};
+await import("./worker.mjs");
+for (const listener of listeners) listener();
