@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
@@ -29,8 +30,10 @@ LIMITS = Limits()
 COLD_STARTS = 20
 #: How often the records are gone through in one measurement of speed, so that the start does not decide.
 PASSES = 5
-#: Workers of one runner that are weighed together, as they would stand on a machine with two cores.
-WEIGHED = 2
+#: Workers of one runner that are weighed together: what they share is counted in parts.
+WEIGHED = 4
+#: The time limit of an item that hangs.
+HANGING_S = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,10 +146,15 @@ def measure_worker(folder: Path, rounds: int, sandbox: Sandbox) -> list[Figure]:
         with _booted(sandbox) as (runner, _):
             weights.append(_pss_mb(runner, _load(folder / f"exact_match{sandbox.suffix}")))
             resumes.append(_resume_ms(runner, sandbox, folder))
-    what = f"{sandbox.name}, a worker beside another one"
+    what = f"{sandbox.name}, one of {WEIGHED} workers"
     return [
         Figure(what, "MB of memory (PSS)", tuple(weights), sandbox.pss_mb),
-        Figure(f"{sandbox.name}, kill to next result", "ms", tuple(resumes), sandbox.resume_ms),
+        Figure(
+            f"{sandbox.name}, end of one that hung to the next result",
+            "ms",
+            tuple(resumes),
+            sandbox.resume_ms,
+        ),
     ]
 
 
@@ -172,30 +180,49 @@ def _finish(session: Session) -> None:
 
 
 def _processes() -> set[str]:
-    return {path.name for path in Path("/proc").iterdir() if path.name.isdecimal()}
+    """Return the ids of all processes below this one."""
+    parents = {
+        path.name: _parent(path) for path in Path("/proc").iterdir() if path.name.isdecimal()
+    }
+    found = {str(os.getpid())}
+    while more := {pid for pid, parent in parents.items() if parent in found} - found:
+        found |= more
+    return found
+
+
+def _parent(process: Path) -> str:
+    try:
+        stat = (process / "stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:  # it has just ended
+        return ""
+    return stat.rpartition(")")[2].split()[1]
 
 
 def _pss_kb(pid: str) -> int:
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii").splitlines()
-    except OSError:  # it has ended, or never was one of ours
+    except OSError:  # it has just ended
         return 0
     return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
 
 
 def _resume_ms(runner: Runner, sandbox: Sandbox, folder: Path) -> float:
-    """Time from the kill of a worker that hangs at an item to the result of the next one."""
+    """Time from the end of a worker that hung at an item for too long to the result of the next item."""
+    limits = Limits(timeout_s=HANGING_S)
     load = _load(folder / f"exact_match{sandbox.suffix}")
-    session = Session(runner, msgspec.structs.replace(load, source=sandbox.hanging), LIMITS)
+    load = msgspec.structs.replace(load, source=sandbox.hanging, timeout_s=HANGING_S)
+    session = Session(runner, load, limits)
     rows = [{"output": text, "expected": ""} for text in ("go", "hang", "go")]
     session.submit(0, ["1", "2", "3"], [msgspec.json.encode(row) for row in rows])
+    first, ended_s = session.worker, time.perf_counter()
     try:
-        while session.worker is not None and session.worker.item_number < 2:
-            if wait_readable(session.worker.fileno(), 0.001):
+        while session.batches_in_flight:
+            if session.worker is first:
+                ended_s = time.perf_counter()
+            if session.worker is not None and wait_readable(session.worker.fileno(), 0.001):
                 session.receive()
-        if session.worker is not None:
-            session.worker.kill()
-        return _timed(lambda: _finish(session)) * 1000
+            session.check_time(time.monotonic())
+        return (time.perf_counter() - ended_s) * 1000
     finally:
         session.close()
 

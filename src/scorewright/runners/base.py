@@ -133,6 +133,10 @@ class Runner(Protocol):
         """
         ...
 
+    def prepare(self, limits: Limits) -> None:
+        """Have a worker ready for the next `spawn` with these limits, where starting one takes long; never waits."""
+        ...
+
     def dialect(self, load: Load) -> Dialect:
         """Return how its workers are spoken to about one evaluator.
 

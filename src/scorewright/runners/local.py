@@ -66,6 +66,9 @@ class LocalRunner:
             raise SandboxUnavailableError("local: the worker process did not start")
         return worker
 
+    def prepare(self, limits: Limits) -> None:
+        """Nothing: a fork is quick."""
+
     def dialect(self, load: protocol.Load) -> PythonDialect:
         """Return how Python's harness is spoken to."""
         return PythonDialect(load)

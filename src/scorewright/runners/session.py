@@ -23,6 +23,8 @@ from scorewright.runners.process import CLOSED, CLOSED_AND_RAN_ON, WorkerLostErr
 #: A worker whose socket closed is given this long to end by itself, for its exit status. It is short, since
 #: other workers wait: one that dies has closed its socket in its very last moments.
 _LAST_GASP_S = 0.2
+#: The share of its time limit after which an item lets the host expect that another worker will be needed.
+_SHARE_BEFORE_SPARE = 0.5
 #: Workers that may end between two items before the next item is blamed after all.
 _MAX_IDLE_LOSSES = 3
 
@@ -142,6 +144,8 @@ class Session:
             self._moved_at_s = now_s
         elif now_s - self._moved_at_s > self._patience_s:
             self._lose(None)
+        elif now_s - self._moved_at_s > self._limits.timeout_s * _SHARE_BEFORE_SPARE:
+            self._runner.prepare(self._limits)
         return self._finished()
 
     def close(self) -> None:

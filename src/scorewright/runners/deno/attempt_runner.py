@@ -36,6 +36,9 @@ class AttemptRunner:
         """As in `Runner`."""
         return self._deno.spawn_program(self._program, limits)
 
+    def prepare(self, limits: Limits) -> None:
+        """Nothing: every attempt is made once."""
+
     def dialect(self, load: Load) -> ScriptDialect:
         """As in `Runner`."""
         return self._deno.dialect(load)

@@ -55,6 +55,8 @@ class KernelRunner(ABC):
         self._zygote = Connection(launched) if launched else None
         self._is_ready = False
         self._hello: protocol.Hello | None = None
+        #: Started for the next one who needs a worker, by memory limit; their hello may not have come yet.
+        self.spares: dict[int, WorkerProcess] = {}
 
     @abstractmethod
     def launch(self, omitted: frozenset[str], prefix: tuple[str, ...]) -> LaunchedZygote:
@@ -74,12 +76,26 @@ class KernelRunner(ABC):
 
     def spawn(self, limits: Limits) -> WorkerProcess:
         """Fork a worker and check its layers before it may see any source."""
+        spare = self.spares.pop(limits.memory_mb, None)
+        if spare is not None:
+            try:
+                return self._checked(spare)
+            except SandboxUnavailableError:  # it has died while it waited
+                pass
         return self.spawn_program("", limits)
+
+    def prepare(self, limits: Limits) -> None:
+        """Start a worker for the next `spawn`, unless there is one."""
+        if self._is_ready and not self.spares:
+            self.spares[limits.memory_mb] = self._fork(self._ready_zygote(), limits, "")
 
     def spawn_program(self, program: str, limits: Limits) -> WorkerProcess:
         """Like `spawn`, for another program of the fork server than the one that runs evaluators."""
         zygote = self._ready_zygote()
-        worker = self._fork(zygote, limits, program)
+        return self._checked(self._fork(zygote, limits, program))
+
+    def _checked(self, worker: WorkerProcess) -> WorkerProcess:
+        """Return a new worker once it has said which layers it has, and these are enough."""
         try:
             frame = worker.wait_frame(_HELLO_TIMEOUT_S)
         except WorkerLostError:
@@ -114,6 +130,9 @@ class KernelRunner(ABC):
 
     def close(self) -> None:
         """End the zygote and all its workers. The next `spawn` would start another one."""
+        while self.spares:
+            _, spare = self.spares.popitem()
+            spare.end()
         if self._zygote is not None:
             self._zygote.close()
             self._zygote = None

@@ -82,6 +82,9 @@ class RemoteRunner:
         self._workers.append(worker)
         return worker
 
+    def prepare(self, limits: Limits) -> None:
+        """Nothing: a sandbox that nobody may need costs money."""
+
     def dialect(self, load: protocol.Load) -> RemoteDialect:
         """Return how the sandbox is spoken to; TypeScript is translated first, on this machine."""
         if load.language == "python":
