@@ -101,18 +101,19 @@ class Runners:
             runner.close()
 
     def _make(self, tier: str, launched: LaunchedZygote | None) -> Runner:
+        required = _required_of(tier, self._required)
         if tier == "jail":
             from scorewright.runners.jail.supervisor import JailRunner
 
-            return JailRunner(required=self._required, launched=launched)
+            return JailRunner(required=required, launched=launched)
         if tier == "restricted":
             from scorewright.runners.jail.supervisor import RestrictedRunner
 
-            return RestrictedRunner(required=self._required, launched=launched)
+            return RestrictedRunner(required=required, launched=launched)
         if tier == "deno":
             from scorewright.runners.deno.supervisor import DenoRunner
 
-            return DenoRunner(required=self._required, launched=launched)
+            return DenoRunner(required=required, launched=launched)
         if tier == "remote":
             return self._make_remote()
         from scorewright.runners.local import LocalRunner
@@ -147,13 +148,27 @@ def _require_language(tier: str, language: Language) -> None:
         )
 
 
+#: What a layer that one sandbox alone has is called in the other one, where that has the same by other means.
+_SAME: Final = {
+    "jail": {"own_root": "empty_root", "files": "seccomp"},
+    "deno": {"empty_root": "own_root"},
+}
+
+
+def _required_of(tier: str, names: frozenset[str]) -> frozenset[str]:
+    same = _SAME["deno" if tier == "deno" else "jail"]
+    return frozenset(same.get(name, name) for name in names)
+
+
 def _known(names: frozenset[str]) -> frozenset[str]:
     if not names:
         return names
-    from scorewright.runners.jail.layers import PURPOSES
+    from scorewright.runners.deno import layers as deno
+    from scorewright.runners.jail import layers as jail
 
     stripped = frozenset(name.strip() for name in names)
-    for name in sorted(stripped - PURPOSES.keys()):
-        near = did_you_mean(name, PURPOSES)
-        raise UsageError(f"there is no layer {name!r}{near}; there are {', '.join(PURPOSES)}")
+    there_are = {**jail.PURPOSES, **deno.PURPOSES}
+    for name in sorted(stripped - there_are.keys()):
+        near = did_you_mean(name, there_are)
+        raise UsageError(f"there is no layer {name!r}{near}; there are {', '.join(there_are)}")
     return stripped
