@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test lint types fmt bench selfcheck lock ci clean
+.PHONY: help run test lint types fmt docs bench selfcheck lock ci clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -38,6 +38,9 @@ types: $(VENV)/.lint  ## check the types, strictly, of sources, tests and benchm
 fmt: $(VENV)/.lint  ## format the code and mend what can be mended by itself
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
+
+docs: $(VENV)/.run  ## write the pages of docs/reference that come from the code
+	$(BIN)/python docs/runners_page.py
 
 bench: $(VENV)/.test  ## measure the numbers of docs/performance.md on this machine
 	$(BIN)/python benchmarks/bench.py all

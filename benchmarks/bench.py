@@ -18,9 +18,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import jail
 from measure import Figure, Finished, ratios, run_process, take_turns
 from records import LARGE_BYTES, ROWS, SMALL_BYTES, write_records
+from sandboxes import SANDBOXES, measure_cold_start, measure_throughput, measure_worker
 
 HERE = Path(__file__).parent
 EVALUATORS = tuple(
@@ -100,21 +100,21 @@ def measure_memory(setting: Setting) -> list[Figure]:
     return figures
 
 
-def measure_jail(setting: Setting) -> list[Figure]:
-    """Compare the sandbox with a bare loop that decodes the same bytes."""
-    return jail.measure_throughput(HERE / "evaluators", setting.rounds)
-
-
-def measure_cold(setting: Setting) -> list[Figure]:
-    """Time the first result of an evaluator that was never run before."""
-    return jail.measure_cold_start(HERE / "evaluators", setting.rounds)
+def measure_sandbox(setting: Setting, name: str) -> list[Figure]:
+    """Compare a sandbox with a bare loop that decodes the same bytes, and time its first result."""
+    sandbox, evaluators = SANDBOXES[name], HERE / "evaluators"
+    return [
+        *measure_throughput(evaluators, setting.rounds, sandbox),
+        *measure_cold_start(evaluators, setting.rounds, sandbox),
+        *measure_worker(evaluators, setting.rounds, sandbox),
+    ]
 
 
 BENCHMARKS: dict[str, Callable[[Setting], list[Figure]]] = {
     "run": measure_run,
     "help": measure_help,
-    "jail": measure_jail,
-    "cold": measure_cold,
+    "jail": lambda setting: measure_sandbox(setting, "jail"),
+    "deno": lambda setting: measure_sandbox(setting, "deno"),
     "memory": measure_memory,
 }
 
@@ -222,7 +222,7 @@ def main() -> None:
         setting = Setting(Path(folder), options.rounds, options.full)
         for name in chosen:
             measured[name] = BENCHMARKS[name](setting)
-            print_table((BENCHMARKS[name].__doc__ or name).splitlines()[0], measured[name])
+            print_table(name, measured[name])
             sys.stdout.flush()
     if options.json:
         options.json.write_text(json.dumps(as_document(measured, load), indent=2) + "\n")

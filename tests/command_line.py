@@ -36,10 +36,23 @@ class Finished:
 
 
 class CommandLine:
-    """Runs commands in a folder that tests may write to."""
+    """Runs commands in a folder that tests may write to.
 
-    def __init__(self, folder: Path) -> None:
+    Args:
+        folder: Where they are run.
+        may_reuse: Whether a run may use results of earlier ones: a test that does not ask for it wants to see a run.
+    """
+
+    def __init__(self, folder: Path, *, may_reuse: bool = False) -> None:
         self.folder = folder
+        self._may_reuse = may_reuse
+
+    def command(self, *arguments: str | Path) -> list[str]:
+        """Return the program with its arguments."""
+        ours = [str(argument) for argument in arguments]
+        if ours[:1] == ["run"] and not self._may_reuse:
+            ours.insert(1, "--no-cache")
+        return [*PROGRAM, *ours]
 
     def __call__(self, *arguments: str | Path, env: Mapping[str, str] | None = None) -> Finished:
         return self.through([], *arguments, env=env)
@@ -49,7 +62,7 @@ class CommandLine:
     ) -> Finished:
         """Run a command through another one, such as a shell script that pipes its output."""
         done = subprocess.run(
-            [*starter, *PROGRAM, *map(str, arguments)],
+            [*starter, *self.command(*arguments)],
             cwd=self.folder,
             env=environment(env),
             capture_output=True,

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from command_line import PROGRAM, CommandLine, Finished, environment
+from command_line import CommandLine, Finished, environment
 
 _PROGRAM = Path(__file__).with_name("adopt_orphans.py")
 _SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - looked at, not written to
@@ -43,7 +43,7 @@ def watch(cli: CommandLine, *arguments: str | Path) -> Generator[Watched]:
     with tempfile.TemporaryDirectory(dir=cli.folder.parent) as temporary:
         read_end, write_end = os.pipe()
         process = subprocess.Popen(
-            [sys.executable, _PROGRAM, str(write_end), *PROGRAM, *map(str, arguments)],
+            [sys.executable, _PROGRAM, str(write_end), *cli.command(*arguments)],
             cwd=cli.folder,
             env=environment({"TMPDIR": temporary}),
             pass_fds=[write_end],

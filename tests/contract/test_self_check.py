@@ -26,24 +26,25 @@ from workbench import children, open_descriptors
 
 
 def test_every_tier_of_this_machine_is_available():
-    jail, deno = check_tiers()
+    checks = check_tiers()
 
-    assert (jail.tier, jail.state, jail.probes_tried) == (
-        "jail",
-        Available(),
-        len(SUITES["jail"].quick),
-    )
-    assert (deno.tier, deno.state, deno.probes_tried) == (
-        "deno",
-        Available(),
-        len(SUITES["deno"].quick),
-    )
-    assert {name for name, state in jail.layers.items() if is_on(state)} >= MANDATORY
-    assert {name for name, state in deno.layers.items() if is_on(state)} >= DENO_MANDATORY
-    assert jail.engine is not None
-    assert deno.engine is not None
-    assert jail.engine.startswith("cpython ")
-    assert deno.engine.startswith("deno ")
+    assert [check.tier for check in checks] == list(TIERS)
+    assert [check.state for check in checks] == [Available()] * len(TIERS)
+    assert [check.probes_tried for check in checks] == [len(SUITES[t].quick) for t in TIERS]
+
+
+@pytest.mark.parametrize(
+    ("tier", "mandatory", "engine"),
+    [("jail", MANDATORY, "cpython "), ("deno", DENO_MANDATORY, "deno ")],
+)
+def test_a_check_tells_the_layers_and_what_runs_behind_them(
+    tier: str, mandatory: frozenset[str], engine: str
+):
+    (check,) = check_tiers({tier: TIERS[tier]})
+
+    assert {name for name, state in check.layers.items() if is_on(state)} >= mandatory
+    assert check.engine is not None
+    assert check.engine.startswith(engine)
 
 
 @pytest.mark.parametrize(

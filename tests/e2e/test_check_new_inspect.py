@@ -15,6 +15,14 @@ CONVENTIONS = (
     "legacy_score",
     "legacy_correct_answer",
 )
+ENDINGS = {"python": ".py", "javascript": ".js", "typescript": ".ts"}
+#: Every language with every convention that it has.
+TEMPLATES = [
+    (language, convention)
+    for language in ENDINGS
+    for convention in CONVENTIONS
+    if language == "python" or convention != "trace_object"
+]
 SHOUTING = """\
 raise SystemExit("a check runs nothing")
 
@@ -103,8 +111,8 @@ def test_check_reads_definitions_and_takes_a_convention(cli: CommandLine):
     assert 'did you mean "score_range"?' in broken.document[0]["diagnostics"][0]["message"]
 
 
-@pytest.mark.parametrize("convention", CONVENTIONS)
-def test_what_new_writes_checks_and_runs(cli: CommandLine, convention: str):
+@pytest.mark.parametrize(("language", "convention"), TEMPLATES)
+def test_what_new_writes_checks_and_runs(cli: CommandLine, language: str, convention: str):
     cli.write_rows(
         "rows.jsonl",
         [
@@ -113,16 +121,17 @@ def test_what_new_writes_checks_and_runs(cli: CommandLine, convention: str):
         ],
     )
 
-    written = cli("new", "fresh-one", "--convention", convention)
+    written = cli("new", "fresh-one", "--language", language, "--convention", convention)
     command = written.stderr.partition("try it: scorewright ")[2].split()
-    checked = cli("check", "fresh-one.py", "--convention", convention)
+    checked = cli("check", command[1], "--convention", convention, "--format", "json")
     run = cli(
         *[("rows.jsonl" if word == "YOUR_DATA.jsonl" else word) for word in command],
         *("--format", "json"),
     )
 
+    (entry,) = checked.document
     assert (written.code, written.stdout) == (0, "")
-    assert checked.code == 0
+    assert (checked.code, entry["language"], entry["diagnostics"]) == (0, language, [])
     assert run.code == 0, run.stderr
     assert run.document["evaluators"][0]["name"] == "fresh-one"
     assert run.document["evaluators"][0]["convention"] == convention
@@ -130,19 +139,49 @@ def test_what_new_writes_checks_and_runs(cli: CommandLine, convention: str):
     assert run.summary["mean_score"] == (1 if convention == "trace_object" else 0.5)
 
 
-@pytest.mark.parametrize("convention", [one for one in CONVENTIONS if one != "trace_object"])
-def test_what_new_writes_skips_what_has_no_reference(cli: CommandLine, convention: str):
+@pytest.mark.parametrize(
+    ("language", "convention"), [one for one in TEMPLATES if one[1] != "trace_object"]
+)
+def test_what_new_writes_skips_what_has_no_reference(
+    cli: CommandLine, language: str, convention: str
+):
     rows = [{"output": None, "expected": None, "correct_answer": None}]
     cli.write_rows("rows.jsonl", [*rows, {"output": "a", "expected": "a", "correct_answer": "a"}])
-    cli("new", "fresh-one", "--convention", convention)
+    file = f"fresh-one{ENDINGS[language]}"
+    cli("new", "fresh-one", "--language", language, "--convention", convention)
 
     run = cli(
-        *("run", "fresh-one.py", "--convention", convention),
+        *("run", file, "--convention", convention),
         *("--data", "rows.jsonl", "--format", "json"),
     )
 
     assert (run.summary["scored"], run.summary["skipped"], run.summary["failed"]) == (1, 1, 0)
     assert run.summary["mean_score"] == 1
+
+
+@pytest.mark.parametrize("language", ["javascript", "typescript"])
+def test_values_that_are_no_text_are_compared_by_what_they_hold(cli: CommandLine, language: str):
+    for convention in ("variables", "inputs_outputs_trace"):
+        cli("new", convention, "--language", language, "--convention", convention)
+    held = {"cities": ["Paris"]}
+    cli.write_rows("rows.jsonl", [{"output": held, "expected": held, "correct_answer": held}])
+
+    run = cli(
+        *("run", f"variables{ENDINGS[language]}", f"inputs_outputs_trace{ENDINGS[language]}"),
+        *("--data", "rows.jsonl", "--format", "json"),
+    )
+
+    assert [summary["mean_score"] for summary in run.document["summary"]] == [1, 1]
+
+
+@pytest.mark.parametrize("language", ["javascript", "typescript"])
+def test_new_refuses_a_convention_that_the_language_has_not(cli: CommandLine, language: str):
+    run = cli("new", "fresh-one", "--language", language, "--convention", "trace_object")
+
+    assert run.code == 2
+    assert "trace_object is for Python only" in run.stderr
+    assert "use --convention inputs_outputs_trace" in run.stderr
+    assert list(cli.folder.iterdir()) == []
 
 
 def test_new_tells_a_program_what_it_wrote(cli: CommandLine):

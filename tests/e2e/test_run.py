@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import re
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -43,6 +45,26 @@ def test_json_is_one_document_with_the_documented_keys(workshop: CommandLine):
         assert summary["scored"] + summary["skipped"] + summary["failed"] == 20
     for failure in document["summary"][1]["failures"]:
         assert {"code", "message", "count", "line"} <= failure.keys()
+
+
+def test_the_report_says_all_that_was_decided_for_the_run(workshop: CommandLine):
+    bounds = ("--timeout-s", "2.5", "--memory-mb", "64")
+    call = ("run", "length.py", "--data", "few.jsonl", *bounds, "--format", "json")
+
+    document = workshop(*call).document
+
+    assert document["limits"] == {"timeout_s": 2.5, "memory_mb": 64, "max_output_bytes": 8192}
+    assert re.fullmatch(r"cpython \d+\.\d+\.\d+", document["evaluators"][0]["runner"]["engine"])
+
+
+def test_every_key_of_the_report_is_documented(workshop: CommandLine):
+    page = Path(__file__).parents[2] / "docs" / "reference" / "results.md"
+    documented = set(re.findall("`([a-z_0-9]+)`", page.read_text(encoding="utf-8")))
+
+    document = workshop("run", "length.py", "--data", "few.jsonl", "--format", "json").document
+
+    (evaluator,), (summary,) = document["evaluators"], document["summary"]
+    assert {*document, *evaluator, *evaluator["runner"], *summary} - documented == set()
 
 
 def test_every_number_of_the_summary_comes_from_the_results(workshop: CommandLine):

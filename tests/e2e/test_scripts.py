@@ -57,7 +57,7 @@ def test_both_languages_run_side_by_side_and_agree(cli: CommandLine):
         ("x.js", "jail", "it runs Python alone"),
         ("x.py", "deno", "it runs JavaScript and TypeScript alone"),
         ("x.ts", "jail", "it runs Python alone"),
-        ("x.js", "local", "cannot be run without a sandbox yet"),
+        ("x.js", "local", "it runs Python alone, and this is JavaScript; use --runner deno"),
     ],
 )
 def test_a_runner_refuses_a_language_that_it_does_not_take(
@@ -141,3 +141,18 @@ def test_the_typescript_sample_of_agenta_runs(cli: CommandLine):
     assert done.code == 0, done.stderr
     (result,) = cli.results("out.jsonl")
     assert (result["score"], result["passed"]) == (0.0, False)
+
+
+@pytest.mark.parametrize("layer", ["empty_root", "own_root"])
+def test_a_root_of_its_own_can_be_insisted_on_by_either_name(cli: CommandLine, layer: str):
+    cli.write("x.js", "function evaluate(x) { return {score: x, explanation: ''}; }")
+    cli.write("y.py", "def evaluate(x):\n    return {'score': x, 'explanation': ''}\n")
+    cli.write_rows("rows.jsonl", [{"x": 1}])
+    call = ("run", "x.js", "y.py", "--data", "rows.jsonl", "--format", "json")
+    tiers = {e["runner"]["tier"]: e["runner"]["layers"] for e in cli(*call).document["evaluators"]}
+    if not ("own_root" in tiers["deno"] and "empty_root" in tiers["jail"]):
+        pytest.skip("this machine gives no root of its own")
+
+    run = cli(*call, env={"SCOREWRIGHT_RUNNER_REQUIRE": layer})
+
+    assert run.code == 0, run.stderr

@@ -5,7 +5,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Self
+    from typing import Any, Self
 
 #: `passed` when the author states no verdict; what counts in a run is the evaluator's own threshold.
 DEFAULT_THRESHOLD = 0.5
@@ -108,11 +108,9 @@ class EvalResult:
         return f"EvalResult(score={self._score!r}, explanation={self.explanation!r}, passed={self.passed!r})"
 
 
+_FIELDS = ("_score", "_passed", "explanation", "skip_reason")
 # Taken once, so that neither a subclass nor a patched class decides what is read.
-_SLOTS = tuple(
-    EvalResult.__dict__[name].__get__
-    for name in ("_score", "_passed", "explanation", "skip_reason")
-)
+_SLOTS = tuple(EvalResult.__dict__[name].__get__ for name in _FIELDS)
 
 
 def read_fields(result: EvalResult) -> tuple[object, object, object, object]:
@@ -124,6 +122,23 @@ def read_fields(result: EvalResult) -> tuple[object, object, object, object]:
     """
     score, passed, explanation, skip_reason = (_read(get, result) for get in _SLOTS)
     return score, passed, explanation, skip_reason
+
+
+def lay_open(result: EvalResult) -> dict[str, object]:
+    """Lay a result open as an object, without what is not set; its fields are as unchecked as `read_fields` says."""
+    score, passed, explanation, skip_reason = read_fields(result)
+    if skip_reason is not None:
+        return {"skip": skip_reason, "explanation": explanation}
+    fields = {"score": score, "passed": passed, "explanation": explanation}
+    return {key: part for key, part in fields.items() if part is not None}
+
+
+def put_together(fields: dict[str, Any]) -> EvalResult:
+    """Undo `lay_open`: where a result had to travel as an object."""
+    result = EvalResult(0)
+    for name, key in zip(_FIELDS, ("score", "passed", "explanation", "skip"), strict=True):
+        setattr(result, name, fields.get(key))  # unchecked, as it was
+    return result
 
 
 def _read(get: Callable[[EvalResult], object], result: EvalResult) -> object:

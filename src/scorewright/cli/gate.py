@@ -15,7 +15,7 @@ import msgspec
 from scorewright.cli.figures import counted, figure, parts_of_mixed, percent
 from scorewright.domain.errors import UsageError
 from scorewright.domain.suggestion import did_you_mean, name_list, nearest_name, quote
-from scorewright.services.evaluation import Report
+from scorewright.services.report import Report
 
 _PASS_RATE = "pass_rate"  # noqa: S105 - no secret
 

@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 from scorewright.domain.convention import Convention
 from scorewright.domain.errors import CallerError, OurError, UsageError
+from scorewright.domain.source_language import LANGUAGES
 
 EXIT_CALLER = 2
 EXIT_OURS = 3
-RUNNERS = ("auto", "jail", "deno", "local")
+RUNNERS = ("auto", "jail", "restricted", "deno", "remote", "local")
 CONVENTIONS = tuple(one.value for one in Convention)
 
 if TYPE_CHECKING:
@@ -117,6 +118,25 @@ def _add_convention(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_assignments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--map",
+        action="append",
+        default=[],
+        dest="mapping",
+        metavar="[EVALUATOR.]VARIABLE=FIELD",
+        help="column, path (meta.tags[0]) or JSON constant for a variable",
+    )
+    parser.add_argument(
+        "--param",
+        action="append",
+        default=[],
+        dest="params",
+        metavar="[EVALUATOR.]KEY=VALUE",
+        help="value of a config param",
+    )
+
+
 def _add_run(commands: _Commands) -> None:
     parser = _command(
         commands,
@@ -143,22 +163,7 @@ def _add_run(commands: _Commands) -> None:
     parser.add_argument(
         "--source", choices=("auto", "dataset"), default="auto", help="what the data are"
     )
-    parser.add_argument(
-        "--map",
-        action="append",
-        default=[],
-        dest="mapping",
-        metavar="[EVALUATOR.]VARIABLE=FIELD",
-        help="column, path (meta.tags[0]) or JSON constant for a variable",
-    )
-    parser.add_argument(
-        "--param",
-        action="append",
-        default=[],
-        dest="params",
-        metavar="[EVALUATOR.]KEY=VALUE",
-        help="value of a config param",
-    )
+    _add_assignments(parser)
     _add_convention(parser)
     _add_run_limits(parser)
     _add_run_output(parser)
@@ -169,7 +174,7 @@ def _add_run_limits(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--runner",
         choices=RUNNERS,
-        help=f"where the code runs; local is no sandbox (default: auto; {_RUNNER_VARIABLE} may say jail)",
+        help=f"where the code runs; local is no sandbox (default: auto; {_RUNNER_VARIABLE} may name any other)",
     )
     parser.add_argument(
         "--workers", type=_at_least(1), metavar="N", help="processes (default: one per core)"
@@ -201,6 +206,11 @@ def _add_run_output(parser: argparse.ArgumentParser) -> None:
         help="keep the results in --out; run what failed or is missing",
     )
     parser.add_argument(
+        "--no-cache",
+        action="store_true",
+        help="compute every result, and keep none in .scorewright/cache",
+    )
+    parser.add_argument(
         "--fail-under",
         action="append",
         default=[],
@@ -220,12 +230,26 @@ def _add_check(commands: _Commands) -> None:
     parser = _command(
         commands,
         "check",
-        summary="Show signature, variables, params and diagnostics of evaluators; runs nothing.",
-        example="scorewright check exact.py",
+        summary="Show signature, variables, params and diagnostics of evaluators; runs nothing but for --purity.",
+        example="scorewright check exact.py\n  scorewright check exact.py --purity --data answers.jsonl",
         call=_call_check,
     )
     parser.add_argument("evaluators", nargs="+", type=Path, metavar="EVALUATOR")
     _add_convention(parser)
+    parser.add_argument(
+        "--purity",
+        action="store_true",
+        help="judge items with another process, item order, clock, chance and hash seed; say what differed",
+    )
+    parser.add_argument("--data", type=Path, metavar="PATH", help="items for --purity")
+    _add_assignments(parser)
+    parser.add_argument(
+        "--limit",
+        type=_at_least(1),
+        default=200,
+        metavar="N",
+        help="items to judge for --purity, from the first (default: 200)",
+    )
     _add_format(parser)
 
 
@@ -234,11 +258,14 @@ def _add_new(commands: _Commands) -> None:
         commands,
         "new",
         summary="Write the start of an evaluator into this folder.",
-        example="scorewright new polite-tone --convention trace_object",
+        example="scorewright new polite-tone --convention trace_object\n"
+        "  scorewright new polite-tone --language typescript",
         call=_call_new,
     )
-    parser.add_argument("name", metavar="NAME", help="its name; the file is NAME.py")
-    parser.add_argument("--language", choices=("python",), default="python", help="its language")
+    parser.add_argument("name", metavar="NAME", help="its name; the file is NAME.py, .js or .ts")
+    parser.add_argument(
+        "--language", choices=LANGUAGES, default="python", help="its language (default: python)"
+    )
     parser.add_argument(
         "--convention", choices=CONVENTIONS, default="variables", help="how evaluate is called"
     )
@@ -274,7 +301,10 @@ def _add_runner(commands: _Commands) -> None:
         call=_call_runner_check,
     )
     check.add_argument(
-        "name", nargs="?", metavar="NAME", help="the runner: jail or deno (default: each of them)"
+        "name",
+        nargs="?",
+        metavar="NAME",
+        help="the runner: jail, restricted or deno (default: each of them)",
     )
     check.add_argument("--quick", action="store_true", help="only one probe of each dangerous kind")
     _add_format(check)
@@ -288,7 +318,9 @@ def _call_run(options: argparse.Namespace) -> int:
     # A sandbox boots while we import the rest and read the data: each takes a tenth of a second.
     endings = [path.suffix.lower() for path in options.evaluators]
     languages = {LANGUAGE_OF_SUFFIX.get(ending, "python") for ending in endings}
-    zygote = launch_zygote() if runner in ("auto", "jail") and "python" in languages else None
+    policy = "restricted" if runner == "restricted" else ""
+    has_zygote = runner in ("auto", "jail", "restricted") and "python" in languages
+    zygote = launch_zygote(policy=policy) if has_zygote else None
     launcher = launch_deno() if runner in ("auto", "deno") and languages - {"python"} else None
 
     from scorewright.cli.run import RunOptions, run_command
@@ -309,6 +341,7 @@ def _call_run(options: argparse.Namespace) -> int:
             resume=options.resume,
             fail_under=options.fail_under,
             max_failed=options.max_failed,
+            use_cache=not options.no_cache,
             as_json=options.format == "json",
         ),
         zygote=zygote,
@@ -320,24 +353,38 @@ def _runner_from_environment() -> str:
     name = os.environ.get(_RUNNER_VARIABLE) or "auto"
     if name not in RUNNERS or name == "local":
         raise UsageError(
-            f"{_RUNNER_VARIABLE}={name}: it may be auto or jail; running without a sandbox has to be asked "
-            "for each time, with --runner local"
+            f"{_RUNNER_VARIABLE}={name}: it may be {', '.join(one for one in RUNNERS if one != 'local')}; "
+            "running without a sandbox has to be asked for each time, with --runner local"
         )
     return name
 
 
 def _call_check(options: argparse.Namespace) -> int:
-    from scorewright.cli.check import check_command
+    from scorewright.cli.check import CheckOptions, check_command
 
     return check_command(
-        options.evaluators, convention=options.convention, as_json=options.format == "json"
+        CheckOptions(
+            evaluators=options.evaluators,
+            convention=options.convention,
+            purity=options.purity,
+            data=options.data,
+            mapping=options.mapping,
+            params=options.params,
+            limit=options.limit,
+            as_json=options.format == "json",
+        )
     )
 
 
 def _call_new(options: argparse.Namespace) -> int:
     from scorewright.cli.new import new_command
 
-    new_command(options.name, convention=options.convention, as_json=options.format == "json")
+    new_command(
+        options.name,
+        convention=options.convention,
+        language=options.language,
+        as_json=options.format == "json",
+    )
     return 0
 
 

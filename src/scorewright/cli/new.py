@@ -1,4 +1,4 @@
-"""The body of `scorewright new`."""
+"""The body of `scorewright new`; what it writes lies in `templates/`, a file per convention and language."""
 
 from __future__ import annotations
 
@@ -10,65 +10,33 @@ import msgspec
 from scorewright.cli.speech import say
 from scorewright.domain.errors import UsageError
 from scorewright.domain.evaluator_name import check_name
+from scorewright.domain.source_language import LANGUAGE_OF_SUFFIX, LANGUAGE_TITLES, Language
 
-_TEMPLATES = {
-    "variables": '''def evaluate(output, expected=None):
-    """Judge one item. A variable without a default must be mapped to a field; one with a default may be."""
-    if expected is None:
-        return EvalResult.skip("no reference to compare with")
-    if output != expected:
-        return {"score": 0, "explanation": f"expected {expected!r}, got {output!r}"}
-    return {"score": 1, "explanation": "the output is as expected"}
-''',
-    "inputs_outputs_trace": '''def evaluate(inputs, outputs, trace):
-    """Judge one item: inputs holds all columns, outputs the application's answer, trace its spans or None."""
-    reference = inputs.get("correct_answer")
-    if reference is None:
-        return EvalResult.skip("no reference to compare with")
-    return {
-        "score": float(outputs == reference),
-        "lengths": {"reference": len(str(reference)), "answer": len(str(outputs))},
-    }
-''',
-    "trace_object": '''def evaluate(trace: Trace, min_words: int = 1) -> EvalResult:
-    """Judge one trace; every further parameter can be set with --param."""
-    if not trace.output:
-        return EvalResult.skip("no output to judge")
-    words = len(trace.output.split())
-    return EvalResult(score=float(words >= min_words), explanation=f"{words} words")
-''',
-    "legacy_score": '''def evaluate(inputs, outputs, trace):
-    """Judge one item and return one number."""
-    reference = inputs.get("correct_answer")
-    if reference is None:
-        return EvalResult.skip("no reference to compare with")
-    return float(outputs == reference)
-''',
-    "legacy_correct_answer": '''def evaluate(app_params, inputs, output, correct_answer):
-    """Judge one item and return one number."""
-    if correct_answer is None:
-        return EvalResult.skip("no reference to compare with")
-    return float(output == correct_answer)
-''',
-}
+_TEMPLATES = Path(__file__).with_name("templates")
 
 
-def new_command(name: str, *, convention: str, as_json: bool = False) -> None:
-    """Write NAME.py, and never over a file that is there.
+def new_command(
+    name: str, *, convention: str, language: Language = "python", as_json: bool = False
+) -> None:
+    """Write NAME.py, NAME.js or NAME.ts, and never over a file that is there.
 
     Args:
         name: The evaluator's name.
         convention: How its `evaluate` is called.
+        language: What it is written in.
         as_json: Print what was written on stdout, beside the line for people on stderr.
 
     Raises:
-        CallerError: The name is none, or the file is there already or cannot be written.
+        CallerError: The name is none, the language has no such convention, or the file is there already or cannot
+            be written.
     """
     check_name(name)
-    path = Path(f"{name}.py")
+    suffix = next(one for one, of in LANGUAGE_OF_SUFFIX.items() if of == language)
+    path = Path(f"{name}{suffix}")
+    text = _template(convention, language, suffix)
     try:
         with path.open("x", encoding="utf-8") as file:
-            file.write(_TEMPLATES[convention])
+            file.write(text)
     except FileExistsError:
         raise UsageError(f"{path} is there already; choose another name") from None
     except OSError as error:
@@ -76,5 +44,14 @@ def new_command(name: str, *, convention: str, as_json: bool = False) -> None:
     override = f" --convention {convention}" if convention == "legacy_score" else ""
     say(f"wrote {path}; try it: scorewright run {path}{override} --data YOUR_DATA.jsonl")
     if as_json:
-        document = {"path": str(path), "convention": convention, "language": "python"}
+        document = {"path": str(path), "convention": convention, "language": language}
         sys.stdout.buffer.write(msgspec.json.encode(document) + b"\n")
+
+
+def _template(convention: str, language: Language, suffix: str) -> str:
+    if language != "python" and convention == "trace_object":
+        raise UsageError(
+            f"--convention trace_object is for Python only, and this is {LANGUAGE_TITLES[language]}; "
+            "use --convention inputs_outputs_trace: the trace arrives as an object"
+        )
+    return (_TEMPLATES / f"{convention}{suffix}").read_text(encoding="utf-8")

@@ -8,7 +8,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Protocol
 
-from scorewright.services.evaluation import Report
+from scorewright.services.report import Report
 
 #: A run shorter than this shows no bar: it would only flicker.
 _SHOW_AFTER_S = 0.5

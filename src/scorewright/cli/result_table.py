@@ -15,7 +15,7 @@ from rich.text import Text
 from scorewright.cli.console import open_console
 from scorewright.cli.figures import counted, figure, parts_of_mixed, percent, span
 from scorewright.cli.speech import visible
-from scorewright.services.evaluation import Report
+from scorewright.services.report import Report
 
 _BARS = " ▁▂▃▄▅▆▇█"
 _MAX_FAILURES = 8
@@ -65,7 +65,24 @@ def _heading(report: Report) -> Text:
                 heading.append(f"; off: {', '.join(runner.missing)}", style="yellow")
         clock = datetime.fromtimestamp(report.clock_s, UTC)
         heading.append(f", clock {clock:%Y-%m-%dT%H:%M:%SZ}")
-    return heading.append(_kept(report))
+    return heading.append(_kept(report)).append(_reused(report)).append(_nondeterministic(report))
+
+
+def _reused(report: Report) -> Text:
+    count = sum(report.reused)
+    return Text(f"\n{counted(count, 'result')} reused: same code, same arguments" if count else "")
+
+
+def _nondeterministic(report: Report) -> Text:
+    text = Text(style="yellow")
+    for task, look in zip(report.tasks, report.second_looks, strict=True):
+        if look.differing:
+            text.append(
+                f"\n{task.evaluator.name} is nondeterministic: {look.differing:,} of "
+                f"{counted(look.items, 'item')} judged twice came out differently (first: row "
+                f"{look.first_item}); scorewright check --purity tells why"
+            )
+    return text
 
 
 def _kept(report: Report) -> Text:

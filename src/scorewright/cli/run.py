@@ -24,14 +24,19 @@ from scorewright.domain.mapping import parse_map_option, parse_param_option, sha
 from scorewright.domain.result_record import ResultRecord
 from scorewright.runners.base import Limits
 from scorewright.runners.jail.launch import LaunchedZygote
-from scorewright.services.evaluation import Evaluation, Report, Settings, Task
+from scorewright.services.evaluation import Evaluation
 from scorewright.services.evaluators import load_evaluators
+from scorewright.services.plan import Settings, Task
+from scorewright.services.report import Report
 from scorewright.services.runner_choice import Runners
 from scorewright.sources.dataset import Dataset, open_dataset
 from scorewright.storage.results_file import ResultsFile
 
+EXIT_OURS = 3
 EXIT_INTERRUPTED = 130
 _REQUIRE_VARIABLE = "SCOREWRIGHT_RUNNER_REQUIRE"
+#: In the working folder, as the caches of other tools are.
+_CACHE_FOLDER = Path(".scorewright/cache")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +57,7 @@ class RunOptions:
     resume: bool
     fail_under: list[str]
     max_failed: float
+    use_cache: bool
     as_json: bool
 
 
@@ -66,10 +72,17 @@ def run_command(
         launcher: Deno's, likewise.
 
     Returns:
-        The exit code: 0, 1 for a missed threshold, 130 after Ctrl-C.
+        The exit code: 0, 1 for a missed threshold, 3 when items had no sandbox, 130 after Ctrl-C.
     """
     required = frozenset(filter(None, os.environ.get(_REQUIRE_VARIABLE, "").split(",")))
-    runners = Runners(options.runner, required_layers=required, zygote=zygote, launcher=launcher)
+    runners = Runners(
+        options.runner,
+        required_layers=required,
+        zygote=zygote,
+        launcher=launcher,
+        environ=os.environ,
+        notice=lambda text: say(f"note: {text}"),
+    )
     try:
         return _run(options, runners)
     finally:
@@ -83,7 +96,7 @@ def _run(options: RunOptions, runners: Runners) -> int:
     )
     names = [evaluator.name for evaluator in evaluators]
     gates = [parse_gate(text, names) for text in options.fail_under]
-    tasks = _tasks(options, evaluators, runners)
+    tasks = make_tasks(evaluators, runners, mapping=options.mapping, params=options.params)
     dataset = open_dataset(options.data)
     _show_notices(dataset, evaluators)
     out = _results_file(options)
@@ -91,6 +104,7 @@ def _run(options: RunOptions, runners: Runners) -> int:
         limits=Limits(timeout_s=options.timeout_s, memory_mb=options.memory_mb),
         workers=options.workers,
         limit=options.limit,
+        cache_folder=_CACHE_FOLDER if options.use_cache else None,
     )
     previous = out.previous() if out else None
     evaluation = Evaluation(dataset, tasks, settings=settings, previous=previous)
@@ -101,10 +115,15 @@ def _run(options: RunOptions, runners: Runners) -> int:
     ):
         _consume(evaluation.run(should_stop=interrupted), out, progress)
     missed = [text for gate in gates if (text := gate.miss(report, options.max_failed))]
+    if report.cache_trouble is not None:
+        say(f"note: results of earlier runs were not used: {report.cache_trouble}")
     _print(report, options, gates, missed)
     if not report.is_complete:
         say(_how_to_resume(report, options))
         return EXIT_INTERRUPTED
+    if unavailable := sum(summary.unavailable for summary in report.summaries):
+        say(_how_to_retry(unavailable, options))
+        return EXIT_OURS
     return 1 if missed else 0
 
 
@@ -118,18 +137,23 @@ def _results_file(options: RunOptions) -> ResultsFile | None:
     return ResultsFile(options.out, resume=options.resume)
 
 
-def _tasks(options: RunOptions, evaluators: list[Evaluator], runners: Runners) -> list[Task]:
+def make_tasks(
+    evaluators: list[Evaluator], runners: Runners, *, mapping: list[str], params: list[str]
+) -> list[Task]:
+    """Share out what was given by `--map` and `--param`.
+
+    Raises:
+        CallerError: The caller's: an option names what is not there, or no runner takes an evaluator.
+    """
     names = [evaluator.name for evaluator in evaluators]
-    maps = [parse_map_option(text, names) for text in options.mapping]
-    values = [parse_param_option(text, names) for text in options.params]
-    mappings = share_assignments(maps, evaluators)
-    params = share_assignments(values, evaluators)
+    mappings = share_assignments([parse_map_option(text, names) for text in mapping], evaluators)
+    values = share_assignments([parse_param_option(text, names) for text in params], evaluators)
     return [
         Task(
             evaluator=e,
             runner=runners.for_evaluator(e),
             mapping=mappings.get(e.name, {}),
-            params=params.get(e.name, {}),
+            params=values.get(e.name, {}),
         )
         for e in evaluators
     ]
@@ -181,6 +205,13 @@ def _how_to_resume(report: Report, options: RunOptions) -> str:
     return (
         f"{done}; results so far are in {options.out}: run the same command with --resume to go on"
     )
+
+
+def _how_to_retry(unavailable: int, options: RunOptions) -> str:
+    what = f"error: {counted(unavailable, 'result')} could not be had, since there was no sandbox"
+    if options.out is None or options.out.suffix.lower() != ".jsonl":
+        return f"{what}; with --out RESULTS.jsonl a later --resume can try these again"
+    return f"{what}; run the same command with --resume to try these again"
 
 
 @contextmanager

@@ -63,7 +63,7 @@ def _makers(name: str | None) -> Mapping[str, Callable[[], KernelRunner] | None]
         return {name: None}
     if name not in TIERS:
         known = ", ".join((*TIERS, _LOCAL))
-        raise UsageError(f"runner {name}: there is no such runner; use one of {known}")
+        raise UsageError(f"runner {name}: this machine has no such runner; use one of {known}")
     return {name: TIERS[name]}
 
 

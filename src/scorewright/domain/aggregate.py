@@ -18,7 +18,7 @@ from scorewright.domain.histogram import ObservedHistogram, RangeHistogram
 from scorewright.domain.interval import mean_interval, wilson_interval
 from scorewright.domain.json_value import JsonObject, JsonValue
 from scorewright.domain.metric_summary import MetricSummary
-from scorewright.domain.result import Failed, ItemOutcome, Scored, Skipped
+from scorewright.domain.result import Failed, FailureCode, ItemOutcome, Scored, Skipped
 
 MAX_METRICS: Final = 1_000
 MAX_FAILURE_GROUPS: Final = 50
@@ -48,6 +48,7 @@ class Summary:
         self._scored = 0
         self._skipped = 0
         self._failed = 0
+        self._unavailable = 0
         self._out_of_range = 0
         self._passes = 0
         self._verdicts = 0
@@ -66,6 +67,11 @@ class Summary:
     def failed(self) -> int:
         """Items without a result so far."""
         return self._failed
+
+    @property
+    def unavailable(self) -> int:
+        """Those among them that had no sandbox: not the author's fault."""
+        return self._unavailable
 
     def add_batch(self, first_item_number: int, items: Sequence[ItemOutcome]) -> None:
         """Add the outcomes of consecutive items.
@@ -144,6 +150,7 @@ class Summary:
 
     def _add_failed(self, outcome: Failed, item_number: int) -> None:
         self._failed += 1
+        self._unavailable += outcome.code is FailureCode.SANDBOX_UNAVAILABLE
         cause = (outcome.code.value, outcome.message, outcome.type, outcome.line)
         group = self._failures.get(cause)
         if group is None:

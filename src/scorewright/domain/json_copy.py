@@ -75,6 +75,10 @@ class BadReturnError(Exception):
 class TooLargeError(Exception):
     """A returned value beyond `MAX_RESULT_BYTES`. Caught in `domain.returned`: becomes `output_limit`."""
 
+    message: Final = (
+        "evaluate returned more than 256 KiB; return less, e.g. only the start of long texts"
+    )
+
 
 def shown_path(steps: list[str | int]) -> str:
     """Write a path as authors do: `metrics.a["b c"][2]`, cut to a readable length."""
@@ -94,6 +98,16 @@ def not_json(value: object) -> BadReturnError:
     name = type_name(value)
     fix = "return x.item() or x.tolist()" if is_numpy(value) else _FIXES.get(name, _OTHER_FIX)
     return BadReturnError(name, "is not JSON", fix=fix)
+
+
+def no_result(value: object, wanted: str) -> BadReturnError:
+    """Make the error for a value of a type that the convention does not take."""
+    return BadReturnError(excerpt(value), "is no result here", fix=wanted)
+
+
+def too_deep() -> BadReturnError:
+    """Make the error for a value that the interpreter's own limit keeps from being read."""
+    return BadReturnError("a value nested too deep to read", "", fix="return a flatter value")
 
 
 def clean_text(text: str) -> str:

@@ -10,6 +10,7 @@ import ast
 import re
 import warnings
 
+from scorewright.domain.python_clock import reads_clock
 from scorewright.domain.python_evaluate import find_evaluate
 from scorewright.domain.python_imports import scan_imports
 from scorewright.domain.python_parameters import read_parameters
@@ -64,6 +65,7 @@ def parse(source: str) -> ParsedSource:
             column=text.column(found.function),
             imports=imports,
             names_entropy=_names_entropy(source),
+            reads_clock=reads_clock(tree),
             may_keep_state=not keeps_no_state(tree),
         )
     diagnostics.sort(key=lambda d: (d.line, d.column))

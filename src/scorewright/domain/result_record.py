@@ -51,6 +51,8 @@ class ResultRecord(msgspec.Struct, frozen=True):
     environment: str | None
     #: What stood between the code and the machine.
     runner: str
+    #: Whether it was computed by an earlier run, of the same code and arguments, and not again.
+    reused: bool = False
 
 
 class RecordMaker:
@@ -73,7 +75,7 @@ class RecordMaker:
         #: Of the records made from now on; known when there is a worker.
         self.environment: str | None = None
 
-    def make(self, item_id: str, item: ItemOutcome, basis: str) -> ResultRecord:
+    def make(self, item_id: str, item: ItemOutcome, basis: str, reused: bool) -> ResultRecord:  # noqa: FBT001 - called by map
         """Return the record of one outcome."""
         outcome = item.outcome
         status, score, passed, out_of_range = "scored", None, None, False
@@ -114,6 +116,7 @@ class RecordMaker:
             basis,
             self.environment,
             self._runner,
+            reused,
         )
 
 

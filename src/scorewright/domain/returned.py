@@ -26,7 +26,7 @@ from typing import Any, Final, TypeAlias, cast
 
 import msgspec
 
-from scorewright.authoring.eval_result import EvalResult, read_fields
+from scorewright.authoring.eval_result import EvalResult, lay_open
 from scorewright.domain.convention import Convention
 from scorewright.domain.excerpt import base_of, excerpt
 from scorewright.domain.json_copy import (
@@ -35,7 +35,9 @@ from scorewright.domain.json_copy import (
     TooLargeError,
     cut_text,
     is_clean,
+    no_result,
     not_json,
+    too_deep,
 )
 from scorewright.domain.json_value import JsonObject
 from scorewright.domain.metrics import flatten
@@ -133,11 +135,19 @@ def _interpret(value: object, reading: Reading, shape: _Shape) -> Outcome:
     except BadReturnError as bad:
         return Failed(FailureCode.BAD_RETURN, bad.message)
     except TooLargeError:
-        text = "evaluate returned more than 256 KiB; return less, e.g. only the start of long texts"
-        return Failed(FailureCode.OUTPUT_LIMIT, text)
+        return Failed(FailureCode.OUTPUT_LIMIT, TooLargeError.message)
     except RecursionError:  # the author lowered the interpreter's limit
-        bad = BadReturnError("a value nested too deep to read", "", fix="return a flatter value")
-        return Failed(FailureCode.BAD_RETURN, bad.message)
+        return Failed(FailureCode.BAD_RETURN, too_deep().message)
+
+
+def expected_of(convention: Convention) -> tuple[list[str], str]:
+    """Return the names of the built-in types that may be returned, and what to return instead of others.
+
+    For a harness that has to tell before the funnel sees the value, as JSON has no word for NaN, say. `float` stands
+    for both kinds of number.
+    """
+    shape = _SHAPES[convention]
+    return [kind.__name__ for kind in shape.takes], shape.wanted
 
 
 def make_interpreter(reading: Reading) -> Interpreter:
@@ -207,21 +217,12 @@ def _quick_range(reading: Reading) -> ScoreRange:
 def _read(value: object, reading: Reading, shape: _Shape) -> Outcome:
     # The real class: `isinstance` would also ask an author's `__class__` property.
     if issubclass(type(value), EvalResult):
-        fields = _fields_of(cast("EvalResult", value))
+        fields = lay_open(cast("EvalResult", value))
         shape = msgspec.structs.replace(shape, verdict_key="passed")
         return _read_object(JsonCopy().object(fields, cut=_EXPLANATION), reading, shape)
     if base_of(value) is dict:
         return _read_object(JsonCopy().object(value, cut=_EXPLANATION), reading, shape)
     return _judge(_read_scalar(value, shape), reading)
-
-
-def _fields_of(result: EvalResult) -> dict[str, object]:
-    """Lay an `EvalResult` open as an object; its fields are checked like those of any other."""
-    score, passed, explanation, skip_reason = read_fields(result)
-    if skip_reason is not None:
-        return {"skip": skip_reason, _EXPLANATION: explanation}
-    fields = {_SCORE: score, "passed": passed, _EXPLANATION: explanation}
-    return {key: part for key, part in fields.items() if part is not None}
 
 
 def _read_object(returned: JsonObject, reading: Reading, shape: _Shape) -> Outcome:
@@ -291,7 +292,7 @@ def _read_scalar(value: Any, shape: _Shape) -> Scored:
     if value is None:
         raise BadReturnError("nothing on this path", "", fix=shape.wanted)
     if (float if base is int else base) not in shape.takes:
-        raise BadReturnError(excerpt(value), "is no result here", fix=shape.wanted)
+        raise no_result(value, shape.wanted)
     copied = JsonCopy().value(value)
     if isinstance(copied, str):
         return _read_text(copied, shape)

@@ -18,6 +18,11 @@ from scorewright.domain.source_limits import refuse_unreadable
 _ENTROPY = re.compile(
     r"[Rr]andom|[Cc]rypto|\beval\b|\bFunction\b|\bconstructor\b|\bglobalThis\b|\\u|\bMath\b(?!\.\w)"
 )
+#: What tells the time, or reaches any other name; a date made of a value, or read from a text, is the same every time.
+_CLOCK = re.compile(
+    r"\bDate\b(?!\s*\(\s*[^)\s]|\.(?:parse|UTC)\b)|\bTemporal\b|\bIntl\b"
+    r"|\beval\b|\bFunction\b|\bconstructor\b|\bglobalThis\b|\\u"
+)
 
 
 def parse_script(source: str, *, language: ScriptLanguage) -> ParsedSource:
@@ -54,6 +59,7 @@ def _read_tree(tree: ScriptTree) -> ParsedSource:
         parameters, problems = read_parameters(tree, found.function)
         diagnostics += problems
         line, column = tree.place(found.function)
+        text = tree.raw.decode()
         signature = Signature(
             parameters=parameters,
             language=tree.language,
@@ -61,7 +67,8 @@ def _read_tree(tree: ScriptTree) -> ParsedSource:
             line=line,
             column=column,
             imports=rules.imports,
-            names_entropy=_ENTROPY.search(tree.raw.decode()) is not None,
+            names_entropy=_ENTROPY.search(text) is not None,
+            reads_clock=_CLOCK.search(text) is not None,
         )
     diagnostics.sort(key=lambda d: (d.line, d.column))
     return ParsedSource(signature=signature, diagnostics=tuple(diagnostics))

@@ -87,6 +87,8 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True):
     imports: tuple[Import, ...] = ()
     #: Whether the source names a source of randomness; too many rather than too few.
     names_entropy: bool = False
+    #: Whether the source may ask what time it is; rather yes than no.
+    reads_clock: bool = True
     #: Whether one call could leave something behind for the next; rather yes than no.
     may_keep_state: bool = True
 

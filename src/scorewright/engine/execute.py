@@ -22,6 +22,8 @@ from scorewright.runners.session import Session
 #: A group is cut at the first of these. Larger ones fall out of the processor's cache.
 _MAX_GROUP_ITEMS = 256
 _MAX_GROUP_BYTES = 224 << 10
+#: The same where a runner wants many items at a time, however large they are.
+_MAX_LARGE_GROUP_BYTES = 4 << 20
 #: The size of groups before anything is known about an evaluator's speed.
 _FIRST_GROUP_ITEMS = 16
 #: Groups are sized to take this long, so that slow evaluators are spread and a kill loses little.
@@ -124,7 +126,10 @@ class _Execution:
         self._oldest = 0
         self._next = [0] * len(jobs)
         self._read = 0
-        self._group_items = _FIRST_GROUP_ITEMS
+        #: Every job walks over the same groups: the one with the costliest batches decides.
+        self._least_items = max(job.runner.least_batch for job in jobs)
+        self._max_bytes = _MAX_GROUP_BYTES if self._least_items == 1 else _MAX_LARGE_GROUP_BYTES
+        self._group_items = max(_FIRST_GROUP_ITEMS, self._least_items)
         self._is_exhausted = False
 
     @property
@@ -144,7 +149,10 @@ class _Execution:
         """Give one more worker to the job that is furthest behind, while there may be more."""
         if sum(map(len, self.sessions)) >= self._max_sessions:
             return
-        job = self._next.index(min(self._next))
+        growing = [job for job in range(len(self._jobs)) if self._may_grow(job)]
+        if not growing:
+            return
+        job = min(growing, key=self._next.__getitem__)
         sessions = self.sessions[job]
         if all(one.batches_in_flight >= _BATCHES_PER_WORKER for one in sessions) and (
             self._has_group(self._next[job]) or (may_read and self._read_group())
@@ -152,6 +160,10 @@ class _Execution:
             session = Session(self._jobs[job].runner, self._jobs[job].load, self._limits)
             sessions.append(session)
             self._submit(job, session, may_read=may_read)
+
+    def _may_grow(self, job: int) -> bool:
+        most = self._jobs[job].runner.most_workers
+        return most is None or len(self.sessions[job]) < most
 
     def _has_group(self, number: int) -> bool:
         return number < self._oldest + len(self._groups)
@@ -192,7 +204,7 @@ class _Execution:
         for item in self._items:
             items.append(item)
             size += len(item.data)
-            if len(items) >= self._group_items or size >= _MAX_GROUP_BYTES:
+            if len(items) >= self._group_items or size >= self._max_bytes:
                 break
         if not items:
             self._is_exhausted = True
@@ -204,7 +216,8 @@ class _Execution:
     def _learn_speed(self, outcomes: list[ItemOutcome]) -> None:
         mean_us = sum([o.duration_us for o in outcomes]) / len(outcomes)
         wanted = int(_GROUP_US / (mean_us + 1.0))
-        self._group_items = min(max(wanted, 1), _MAX_GROUP_ITEMS, self._group_items * 4)
+        most = min(_MAX_GROUP_ITEMS, self._group_items * 4)
+        self._group_items = max(min(wanted, most), self._least_items)
 
 
 def execute(

@@ -35,6 +35,9 @@ class LocalRunner:
 
     tier = "local"
     jailed = False
+    pure = False
+    least_batch = 1
+    most_workers = None
 
     def __init__(self, evaluate: Callable[..., Any] | None = None) -> None:
         self._evaluate = evaluate
@@ -62,6 +65,9 @@ class LocalRunner:
             worker.end()
             raise SandboxUnavailableError("local: the worker process did not start")
         return worker
+
+    def prepare(self, limits: Limits) -> None:
+        """Nothing: a fork is quick."""
 
     def dialect(self, load: protocol.Load) -> PythonDialect:
         """Return how Python's harness is spoken to."""

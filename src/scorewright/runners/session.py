@@ -14,15 +14,17 @@ import msgspec
 
 from scorewright.domain.errors import SandboxUnavailableError
 from scorewright.domain.result import Failed, ItemOutcome
-from scorewright.runners.base import Limits, Runner
+from scorewright.runners.base import Limits, Runner, Worker
 from scorewright.runners.harness import protocol
 from scorewright.runners.harness.worker import HARNESS_BROKE, time_limit_failure
 from scorewright.runners.loss import describe_loss
-from scorewright.runners.process import CLOSED, CLOSED_AND_RAN_ON, WorkerLostError, WorkerProcess
+from scorewright.runners.process import CLOSED, CLOSED_AND_RAN_ON, WorkerLostError
 
 #: A worker whose socket closed is given this long to end by itself, for its exit status. It is short, since
 #: other workers wait: one that dies has closed its socket in its very last moments.
 _LAST_GASP_S = 0.2
+#: The share of its time limit after which an item lets the host expect that another worker will be needed.
+_SHARE_BEFORE_SPARE = 0.5
 #: Workers that may end between two items before the next item is blamed after all.
 _MAX_IDLE_LOSSES = 3
 
@@ -70,7 +72,7 @@ class Session:
         self._limits = limits
         #: After this long on one item the host kills the worker.
         self._patience_s = limits.timeout_s + self._dialect.grace_s
-        self._worker: WorkerProcess | None = None
+        self._worker: Worker | None = None
         self._pending: deque[_Pending] = deque()
         self._load_failure: Failed | None = None
         self._is_loaded = False
@@ -86,7 +88,7 @@ class Session:
         return len(self._pending)
 
     @property
-    def worker(self) -> WorkerProcess | None:
+    def worker(self) -> Worker | None:
         """The present worker, for poll."""
         return self._worker
 
@@ -142,6 +144,8 @@ class Session:
             self._moved_at_s = now_s
         elif now_s - self._moved_at_s > self._patience_s:
             self._lose(None)
+        elif now_s - self._moved_at_s > self._limits.timeout_s * _SHARE_BEFORE_SPARE:
+            self._runner.prepare(self._limits)
         return self._finished()
 
     def close(self) -> None:
@@ -150,7 +154,7 @@ class Session:
             self._worker.end()
             self._worker = None
 
-    def _claimed_item(self, worker: WorkerProcess) -> int:
+    def _claimed_item(self, worker: Worker) -> int:
         """Return the number of the item under way, as far as it can be true.
 
         The author's code can write to the page: a counter that is kept moving must not buy more time than

@@ -28,9 +28,11 @@ from scorewright.domain.result_record import ResultRecord
 from scorewright.domain.suggestion import did_you_mean, name_list, quote
 from scorewright.runners.base import Limits
 from scorewright.runners.local import LocalRunner
-from scorewright.services.evaluation import Evaluation, Report, Settings, Task
+from scorewright.services.evaluation import Evaluation
 from scorewright.services.evaluators import name_apart
 from scorewright.services.functions import FunctionEvaluator, evaluator_from_function
+from scorewright.services.plan import Settings, Task
+from scorewright.services.report import Report
 from scorewright.services.runner_choice import Runners
 from scorewright.sources.dataset import Dataset, from_rows, open_dataset
 from scorewright.storage.results_file import flatten, results_schema
@@ -133,7 +135,9 @@ def evaluate(  # noqa: PLR0913 - what a run can be told, each by name
         mapping: `[EVALUATOR.]VARIABLE` to field name, path, or constant.
         params: `[EVALUATOR.]KEY` to a config param's value.
         convention: How `evaluate` is called; detected for each evaluator when None.
-        runner: `auto`, `jail` (Python), `deno` (JavaScript, TypeScript), or `local` (no sandbox: for Python you trust).
+        runner: `auto`, `jail` (Python), `restricted` (Python in the jail, narrowed as by RestrictedPython), `deno`
+            (JavaScript, TypeScript), `remote` (all three, in a sandbox at Daytona), or `local` (no sandbox: for Python
+            you trust).
         required_layers: Layers of the sandbox without which nothing may run, beside the mandatory ones.
         workers: Processes; one per core when None.
         timeout_s: Seconds an item may take.
@@ -154,7 +158,7 @@ def evaluate(  # noqa: PLR0913 - what a run can be told, each by name
     several = _several(evaluators)
     fields, values = _assigned("mapping", mapping), _assigned("params", params)
     earlier = _previous(previous)
-    chosen = Runners(runner, required_layers=_layers(required_layers))
+    chosen = Runners(runner, required_layers=_layers(required_layers), environ=os.environ)
     try:
         found = [_evaluator(one, fixed, in_place=not chosen.jailed) for one in several]
         tasks = _tasks(found, fields, values, chosen)

@@ -5,136 +5,29 @@ from __future__ import annotations
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import islice
 
 import msgspec
 
 from scorewright.domain.aggregate import Summary
-from scorewright.domain.binding import Plan
-from scorewright.domain.convention import Level
-from scorewright.domain.errors import MappingError, UsageError
-from scorewright.domain.evaluator import Evaluator
-from scorewright.domain.json_value import JsonObject, JsonValue
-from scorewright.domain.mapping import plan_arguments
 from scorewright.domain.result import ItemOutcome
 from scorewright.domain.result_record import RecordMaker, ResultRecord
-from scorewright.engine.execute import Group, Item, Job, execute
-from scorewright.runners.base import Limits, Runner, RunnerReport
-from scorewright.runners.harness.protocol import VERSION, Load
+from scorewright.engine.execute import Group, Item, execute
+from scorewright.runners.base import Limits, RunnerReport
+from scorewright.runners.harness.protocol import VERSION
 from scorewright.services.earlier_results import (
     EarlierResults,
     item_basis,
     reading_basis,
     short_hash,
 )
-from scorewright.sources.dataset import Dataset, Notice
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Task:
-    """An evaluator with what is set for it in one run."""
-
-    evaluator: Evaluator
-    #: Executes it. Closed by the caller.
-    runner: Runner
-    #: Variable to field, path or constant, beside the definition's own mapping.
-    mapping: Mapping[str, JsonValue] = field(default_factory=dict[str, JsonValue])
-    params: Mapping[str, JsonValue] = field(default_factory=dict[str, JsonValue])
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """How a run is carried out; nothing here changes a result but `clock_s`."""
-
-    limits: Limits = field(default_factory=Limits)
-    #: Processes to use; None for one per core.
-    workers: int | None = None
-    #: Rows to evaluate; None for all.
-    limit: int | None = None
-    #: The frozen clock of the run, seconds since 1970 in UTC.
-    clock_s: float = field(default_factory=time.time)
-
-
-@dataclass(slots=True, kw_only=True)
-class Report:
-    """What came out of a run."""
-
-    tasks: Sequence[Task]
-    summaries: Sequence[Summary]
-    runners: list[RunnerReport | None]
-    #: Digests of what the machine decides, one per task; None while no worker was needed.
-    environments: list[str | None]
-    clock_s: float
-    #: What is to be known about how the dataset was read.
-    notices: Sequence[Notice] = ()
-    #: Rows that every evaluator has answered.
-    items: int = 0
-    #: Rows there were to evaluate.
-    total: int = 0
-    #: Results kept from an earlier run, and how many of them another version of the evaluator made.
-    kept: int = 0
-    kept_of_other_version: int = 0
-    #: What stood between the code and the machine when the kept results were made.
-    kept_runners: set[str] = field(default_factory=set[str])
-    duration_s: float = 0.0
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether no row was left out by a stop."""
-        return self.items == self.total
-
-    def document(self) -> JsonObject:
-        """Return the report as `run --format json` prints it."""
-        return {
-            "items": self.items,
-            "complete": self.is_complete,
-            "clock_s": self.clock_s,
-            "evaluators": [
-                {
-                    "name": task.evaluator.name,
-                    "version": task.evaluator.version,
-                    "digest": task.evaluator.digest,
-                    "convention": task.evaluator.convention.value,
-                    "language": task.evaluator.language,
-                    "level": task.evaluator.level.value,
-                    "score_range": _range_document(task.evaluator),
-                    "threshold": task.evaluator.threshold,
-                    "environment": environment,
-                    "runner": _runner_document(runner),
-                }
-                for task, environment, runner in zip(
-                    self.tasks, self.environments, self.runners, strict=True
-                )
-            ],
-            "summary": [summary.document() for summary in self.summaries],
-            "notices": [{"line": n.line, "message": n.message} for n in self.notices],
-            "warnings": [
-                {"evaluator": task.evaluator.name, "line": warning.line, "message": warning.message}
-                for task in self.tasks
-                for warning in task.evaluator.warnings
-            ],
-            "kept": self.kept,
-            "kept_of_other_version": self.kept_of_other_version,
-            "kept_runners": list[JsonValue](sorted(self.kept_runners)),
-            "duration_s": round(self.duration_s, 3),
-        }
-
-
-def _range_document(evaluator: Evaluator) -> JsonValue:
-    return None if evaluator.score_range is None else list(evaluator.score_range)
-
-
-def _runner_document(report: RunnerReport | None) -> JsonValue:
-    if report is None:
-        return None
-    return {
-        "tier": report.tier,
-        "engine": report.engine,
-        "layers": list(report.layers),
-        "missing": list(report.missing),
-    }
+from scorewright.services.plan import Settings, Task, plan_jobs
+from scorewright.services.report import Report
+from scorewright.services.reuse import Reuse
+from scorewright.services.second_look import Sample
+from scorewright.sources.dataset import Dataset
 
 
 class Evaluation:
@@ -160,13 +53,10 @@ class Evaluation:
         settings: Settings,
         previous: Iterable[ResultRecord] | None = None,
     ) -> None:
-        if not tasks:
-            raise UsageError("there is no evaluator to run")
-        _require_record_level(tasks)
         self._dataset = dataset
         self._tasks = tasks
         self._settings = settings
-        self._jobs = self._plan()
+        self._jobs = plan_jobs(tasks, dataset, settings)
         #: Per job, and per item that is under way: joined, they say what a result rests on.
         self._readings = [
             reading_basis(task.evaluator, job.load.plan)
@@ -174,6 +64,9 @@ class Evaluation:
         ]
         self._item_bases: deque[str] = deque()
         self._makers = list(map(_record_maker, tasks))
+        #: Per job, while the run is under way; None for one whose results hold for this run alone.
+        self._reuses: list[Reuse | None] = [None] * len(tasks)
+        self._sample = Sample(self._jobs, settings.limits)
         names = [task.evaluator.name for task in tasks]
         self._previous = (
             None if previous is None else EarlierResults(previous, names, rows=dataset.rows)
@@ -188,7 +81,10 @@ class Evaluation:
             runners=[None] * len(tasks),
             environments=[None] * len(tasks),
             clock_s=settings.clock_s,
+            limits=settings.limits,
             notices=dataset.notices,
+            reused=[0] * len(tasks),
+            second_looks=self._sample.looks,
             total=total,
         )
 
@@ -204,12 +100,20 @@ class Evaluation:
             SandboxUnavailableError: Ours or the machine's; records yielded before stay valid.
         """
         began_s = time.monotonic()
-        workers = self._settings.workers or os.cpu_count() or 1
+        try:
+            with self._earlier_results():
+                yield from self._groups(should_stop, began_s)
+        finally:
+            self.report.duration_s = time.monotonic() - began_s
+
+    def _groups(
+        self, should_stop: Callable[[], bool], began_s: float
+    ) -> Iterator[list[ResultRecord]]:
         groups = execute(
             self._items(),
             self._jobs,
             limits=self._settings.limits,
-            workers=workers,
+            workers=self._settings.workers or os.cpu_count() or 1,
             should_stop=should_stop,
         )
         for group in groups:
@@ -218,44 +122,49 @@ class Evaluation:
             self.report.duration_s = time.monotonic() - began_s
         if self._previous and self.report.items < self._dataset.rows:
             yield from self._previous.rest()
-        self.report.duration_s = time.monotonic() - began_s
+        if not should_stop():
+            self._sample.look_again()
 
-    def _plan(self) -> list[Job]:
-        columns = [column.name for column in self._dataset.columns]
-        jobs: list[Job] = []
-        errors: list[str] = []
-        for task in self._tasks:
-            try:
-                plan = plan_arguments(
-                    task.evaluator, columns=columns, mapping=task.mapping, params=task.params
-                )
-            except MappingError as error:
-                errors.append(
-                    f"{task.evaluator.name}: {error}" if len(self._tasks) > 1 else str(error)
-                )
-            else:
-                jobs.append(Job(self._load(task.evaluator, plan, task.runner), task.runner))
-        if errors:
-            raise MappingError("\n".join(errors))
-        return jobs
+    @contextmanager
+    def _earlier_results(self) -> Generator[None]:
+        """Have earlier results at hand, if that is wanted."""
+        if self._settings.cache_folder is None:
+            yield
+            return
+        from scorewright.storage.result_cache import ResultCache
 
-    def _load(self, evaluator: Evaluator, plan: Plan, runner: Runner) -> Load:
-        limits = self._settings.limits
-        return Load(
-            source=evaluator.source,
-            language=evaluator.language,
-            filename=evaluator.origin,
-            convention=evaluator.convention,
-            plan=plan,
-            score_range=evaluator.score_range,
-            threshold=evaluator.threshold,
-            clock_s=self._settings.clock_s if runner.jailed else None,
-            seed=evaluator.digest,
-            uses_entropy=evaluator.signature.names_entropy and runner.jailed,
-            fresh_namespace=evaluator.signature.may_keep_state,
-            timeout_s=limits.timeout_s,
-            max_output_bytes=limits.max_output_bytes,
-        )
+        cache = ResultCache(self._settings.cache_folder)
+        self._reuses = [
+            Reuse(
+                cache,
+                digest=task.evaluator.digest,
+                load=job.load,
+                basis=reading,
+                rows=self.report.total,
+            )
+            if task.runner.pure and not task.evaluator.signature.reads_clock
+            else None
+            for task, job, reading in zip(self._tasks, self._jobs, self._readings, strict=True)
+        ]
+        try:
+            for job, reuse in enumerate(self._reuses):
+                if reuse is not None and reuse.may_find:
+                    self._learn_environment(job)
+            yield
+        finally:
+            lanes = [reuse.lane if reuse else None for reuse in self._reuses]
+            for lane, look in zip(lanes, self._sample.looks, strict=True):
+                if lane is not None and look.differing:
+                    cache.drop(lane)
+            cache.close(list(filter(None, lanes)))
+            self.report.cache_trouble = cache.trouble
+
+    def _learn_environment(self, job: int) -> None:
+        """Find out what the machine decides before the first result is asked for: a worker says it."""
+        runner = self._tasks[job].runner
+        if runner.report() is None:
+            runner.spawn(self._settings.limits).end()
+        self._note_runners()
 
     def _items(self) -> Iterator[Item]:
         rows = islice(self._dataset.items(), self._settings.limit)
@@ -267,7 +176,23 @@ class Evaluation:
             if self._previous:
                 bases = [basis + reading for reading in self._readings]
                 known = self._previous.known(item_id, bases)
-            yield Item(item_id, data, known)
+            item = Item(item_id, data, self._with_earlier(item_id, data, known))
+            self._sample.offer(number, item)
+            yield item
+
+    def _with_earlier(
+        self, item_id: str, data: bytes, known: tuple[ItemOutcome | None, ...]
+    ) -> tuple[ItemOutcome | None, ...]:
+        """Add the results of earlier runs to what is known of an item."""
+        if not any(self._reuses):
+            return known
+        found = [
+            reuse.find(item_id, data) if reuse and not (known and known[job]) else None
+            for job, reuse in enumerate(self._reuses)
+        ]
+        if not any(found):
+            return known
+        return tuple(one or (known[job] if known else None) for job, one in enumerate(found))
 
     def _note_runners(self) -> None:
         """Note what the workers run in, as soon as there are any: with kept results that may be late."""
@@ -277,6 +202,8 @@ class Evaluation:
                 self.report.runners[job] = report
                 self.report.environments[job] = environment
                 self._makers[job].environment = environment
+                if (reuse := self._reuses[job]) is not None:
+                    reuse.set_environment(environment)
 
     def _take(self, group: Group) -> list[ResultRecord]:
         report = self.report
@@ -284,24 +211,36 @@ class Evaluation:
             summary.add_batch(group.first + 1, outcomes)
         report.items += len(group.item_ids)
         of_items = [self._item_bases.popleft() for _ in group.item_ids]
+        reused = [
+            reuse.keep(group.item_ids, outcomes) if reuse else [False] * len(outcomes)
+            for reuse, outcomes in zip(self._reuses, group.outcomes, strict=True)
+        ]
+        report.reused = [reuse.count if reuse else 0 for reuse in self._reuses]
         made: list[list[ResultRecord]] = []
-        for maker, outcomes, reading in zip(
-            self._makers, group.outcomes, self._readings, strict=True
+        for maker, outcomes, reading, again in zip(
+            self._makers, group.outcomes, self._readings, reused, strict=True
         ):
             bases = [basis + reading for basis in of_items]
-            made.append(list(map(maker.make, group.item_ids, outcomes, bases)))
+            made.append(list(map(maker.make, group.item_ids, outcomes, bases, again)))
+        is_known = reused
         if self._previous:
             for at, item_id in enumerate(group.item_ids):
-                self._put_back(at, self._previous.take_kept(item_id), made)
+                self._put_back(at, self._previous.take_kept(item_id), made, is_known)
+        self._sample.judged(group, is_known)
         return [record for of_item in zip(*made, strict=True) for record in of_item]
 
     def _put_back(
-        self, at: int, kept: Sequence[ResultRecord | None], made: list[list[ResultRecord]]
+        self,
+        at: int,
+        kept: Sequence[ResultRecord | None],
+        made: list[list[ResultRecord]],
+        is_known: list[list[bool]],
     ) -> None:
         """Keep the earlier run's own records: they may be of another version of the evaluator."""
         for job, record in enumerate(kept):
             if record is not None:
                 made[job][at] = record
+                is_known[job][at] = True
                 digest = self._tasks[job].evaluator.digest
                 self.report.kept += 1
                 self.report.kept_of_other_version += record.digest != digest
@@ -323,13 +262,3 @@ def _environment(report: RunnerReport, limits: Limits) -> str:
     """Return a digest of what the machine decides about results. Source: contracts §1."""
     decided = msgspec.json.encode((report.tier, report.engine, VERSION, limits))
     return short_hash(decided, 16)
-
-
-def _require_record_level(tasks: Sequence[Task]) -> None:
-    for task in tasks:
-        evaluator = task.evaluator
-        if evaluator.level in (Level.AGENT, Level.LLM):
-            raise UsageError(
-                f"{evaluator.name}: its level is {evaluator.level.value}, but dataset rows have no "
-                f"{evaluator.level.value} spans; use a Trace as first parameter, or wait for trace sources"
-            )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Final
 
 from scorewright.domain.errors import UsageError
@@ -9,84 +12,77 @@ from scorewright.domain.evaluator import Evaluator
 from scorewright.domain.source_language import LANGUAGE_TITLES, Language
 from scorewright.domain.suggestion import did_you_mean
 from scorewright.runners.base import Runner
+from scorewright.runners.capabilities import BY_TIER, CAPABILITIES
+from scorewright.runners.harness.protocol import Load
 from scorewright.runners.jail.launch import LaunchedZygote
 
-RUNNERS = ("auto", "jail", "deno", "local")
+RUNNERS: Final = ("auto", *BY_TIER)
 
-#: What `auto` takes, by language: the strongest that there is.
-_STRONGEST: Final[dict[Language, str]] = {
-    "python": "jail",
-    "javascript": "deno",
-    "typescript": "deno",
-}
-_USE_DENO: Final = "use --runner deno, or leave it out"
-#: Why a runner does not take a language.
-_REFUSALS: Final[dict[tuple[str, Language], str]] = {
-    (
-        "deno",
-        "python",
-    ): "it runs JavaScript and TypeScript alone; use --runner jail, or leave it out",
-    **{
-        (runner, language): f"{why}; {_USE_DENO}"
-        for language in ("javascript", "typescript")
-        for runner, why in (
-            ("jail", "it runs Python alone"),
-            ("local", f"{LANGUAGE_TITLES[language]} cannot be run without a sandbox yet"),
-        )
-    },
-}
+#: What `auto` takes, by language.
+_AUTOMATIC: Final = {language: one.tier for one in CAPABILITIES for language in one.automatic_for}
 
 
 class Runners:
     """The runners of one run; each starts when it is first asked for.
 
     Args:
-        name: One of `RUNNERS`; `auto` is the strongest one for each language, never `local`.
+        name: One of `RUNNERS`; `auto` is the strongest one for each language, never `restricted` or `local`.
         required_layers: Layers without which nothing may run, beside the mandatory ones.
-        zygote: The jail's, booting already.
+        zygote: Of the runner of Python that this name stands for, booting already.
         launcher: Deno's, booting already.
+        environ: Where the account of remote sandboxes is read from.
+        notice: Told of what a person should look after, such as a remote sandbox that could not be removed.
 
     Raises:
         UsageError: No runner or layer has this name, or layers are required where there is none.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each by name
         self,
         name: str,
         *,
         required_layers: frozenset[str] = frozenset(),
         zygote: LaunchedZygote | None = None,
         launcher: LaunchedZygote | None = None,
+        environ: Mapping[str, str] = MappingProxyType({}),
+        notice: Callable[[str], None] = warnings.warn,
     ) -> None:
         if name not in RUNNERS:
             raise UsageError(f"there is no runner {name!r}; use one of {', '.join(RUNNERS)}")
-        if name == "local" and required_layers:
+        if name in ("local", "remote") and required_layers:
             layers = ", ".join(sorted(required_layers))
-            raise UsageError(f"runner local has no layers, but these are required: {layers}")
+            raise UsageError(
+                f"runner {name} has no layers of this machine, but these are required: {layers}"
+            )
         self._name = name
         self._required = _known(required_layers)
+        self._environ = environ
+        self._notice = notice
+        #: By tier; remote ones by language as well, as each has an engine of its own to report.
         self._made: dict[str, Runner] = {}
-        for tier, launched in (("jail", zygote), ("deno", launcher)):
+        python_tier = "jail" if name == "auto" else name
+        for tier, launched in ((python_tier, zygote), ("deno", launcher)):
             if launched is not None:
                 self._made[tier] = self._make(tier, launched)
 
     @property
     def jailed(self) -> bool:
         """Whether hostile code is contained."""
-        return self._name != "local"
+        return self._name == "auto" or BY_TIER[self._name].contains
 
     def of(self, language: Language) -> Runner:
         """Return the runner for a language.
 
         Raises:
             UsageError: The caller's: the runner that was asked for does not take this language.
+            SandboxUnavailableError: The caller's account of remote sandboxes is not known.
         """
-        tier = _STRONGEST[language] if self._name == "auto" else self._name
-        if (refusal := _REFUSALS.get((tier, language))) is not None:
-            raise UsageError(f"runner {tier}: {refusal}")
-        if tier not in self._made:
-            self._made[tier] = self._make(tier, None)
-        return self._made[tier]
+        tier = _AUTOMATIC[language] if self._name == "auto" else self._name
+        _require_language(tier, language)
+        key = f"{tier} {language}" if tier == "remote" else tier
+        if key not in self._made:
+            self._made[key] = self._make(tier, None)
+        return self._made[key]
 
     def for_evaluator(self, evaluator: Evaluator) -> Runner:
         """Return the runner for an evaluator.
@@ -105,26 +101,74 @@ class Runners:
             runner.close()
 
     def _make(self, tier: str, launched: LaunchedZygote | None) -> Runner:
+        required = _required_of(tier, self._required)
         if tier == "jail":
             from scorewright.runners.jail.supervisor import JailRunner
 
-            return JailRunner(required=self._required, launched=launched)
+            return JailRunner(required=required, launched=launched)
+        if tier == "restricted":
+            from scorewright.runners.jail.supervisor import RestrictedRunner
+
+            return RestrictedRunner(required=required, launched=launched)
         if tier == "deno":
             from scorewright.runners.deno.supervisor import DenoRunner
 
-            return DenoRunner(required=self._required, launched=launched)
+            return DenoRunner(required=required, launched=launched)
+        if tier == "remote":
+            return self._make_remote()
         from scorewright.runners.local import LocalRunner
 
         return LocalRunner()
+
+    def _make_remote(self) -> Runner:
+        from scorewright.runners.remote.daytona import Daytona, read_settings
+        from scorewright.runners.remote.supervisor import RemoteRunner
+
+        provider = Daytona(read_settings(self._environ))
+        return RemoteRunner(provider, translate=self._as_javascript, notice=self._notice)
+
+    def _as_javascript(self, load: Load) -> tuple[str, list[int] | None]:
+        """Translate TypeScript in this machine's own sandbox."""
+        if load.language != "typescript":
+            return load.source, None
+        from scorewright.runners.deno.supervisor import DenoRunner
+
+        deno = self._made.setdefault("deno", DenoRunner())
+        assert isinstance(deno, DenoRunner)  # noqa: S101 - what has that name
+        return deno.as_javascript(load)
+
+
+def _require_language(tier: str, language: Language) -> None:
+    taken = BY_TIER[tier].languages
+    if language not in taken:
+        titles = " and ".join(LANGUAGE_TITLES[one] for one in taken)
+        raise UsageError(
+            f"runner {tier}: it runs {titles} alone, and this is {LANGUAGE_TITLES[language]}; "
+            f"use --runner {_AUTOMATIC[language]}, or leave it out"
+        )
+
+
+#: What a layer that one sandbox alone has is called in the other one, where that has the same by other means.
+_SAME: Final = {
+    "jail": {"own_root": "empty_root", "files": "seccomp"},
+    "deno": {"empty_root": "own_root"},
+}
+
+
+def _required_of(tier: str, names: frozenset[str]) -> frozenset[str]:
+    same = _SAME["deno" if tier == "deno" else "jail"]
+    return frozenset(same.get(name, name) for name in names)
 
 
 def _known(names: frozenset[str]) -> frozenset[str]:
     if not names:
         return names
-    from scorewright.runners.jail.layers import PURPOSES
+    from scorewright.runners.deno import layers as deno
+    from scorewright.runners.jail import layers as jail
 
     stripped = frozenset(name.strip() for name in names)
-    for name in sorted(stripped - PURPOSES.keys()):
-        near = did_you_mean(name, PURPOSES)
-        raise UsageError(f"there is no layer {name!r}{near}; there are {', '.join(PURPOSES)}")
+    there_are = {**jail.PURPOSES, **deno.PURPOSES}
+    for name in sorted(stripped - there_are.keys()):
+        near = did_you_mean(name, there_are)
+        raise UsageError(f"there is no layer {name!r}{near}; there are {', '.join(there_are)}")
     return stripped

@@ -12,11 +12,15 @@ import msgspec
 
 from scorewright.domain.errors import SandboxUnavailableError
 from scorewright.runners.deno.supervisor import DenoRunner
-from scorewright.runners.jail.supervisor import JailRunner, KernelRunner
+from scorewright.runners.jail.supervisor import JailRunner, KernelRunner, RestrictedRunner
 from scorewright.runners.probes import Probe
 from scorewright.runners.selfcheck import SelfCheck, Verdict
 
-TIERS: Final[Mapping[str, Callable[[], KernelRunner]]] = {"jail": JailRunner, "deno": DenoRunner}
+TIERS: Final[Mapping[str, Callable[[], KernelRunner]]] = {
+    "jail": JailRunner,
+    "restricted": RestrictedRunner,
+    "deno": DenoRunner,
+}
 """What makes the runner of each tier that this machine may have, in the order in which they are shown."""
 
 

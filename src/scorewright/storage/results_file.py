@@ -22,7 +22,7 @@ _decoder = msgspec.json.Decoder(ResultRecord)
 _FLAT_COLUMNS = (
     "item_id evaluator version status score normalised_score passed metrics explanation reason "
     "failure_code failure_type failure_message failure_line output duration_ms out_of_range digest "
-    "basis environment runner"
+    "basis environment runner reused"
 ).split()
 
 
@@ -296,6 +296,6 @@ def results_schema() -> dict[str, pl.DataType | type[pl.DataType]]:
     kinds: dict[str, pl.DataType | type[pl.DataType]] = dict.fromkeys(_FLAT_COLUMNS, pl.String)
     numbers = ("score", "normalised_score", "duration_ms")
     kinds |= dict.fromkeys(numbers, pl.Float64) | dict.fromkeys(
-        ("passed", "out_of_range"), pl.Boolean
+        ("passed", "out_of_range", "reused"), pl.Boolean
     )
     return kinds | {"version": pl.Int64, "failure_line": pl.Int64}

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scorewright.domain.binding import Argument, FieldAbsentError, compile_binder
+from scorewright.domain.binding import Argument, compile_binder
+from scorewright.domain.item_fields import FieldAbsentError
 
 NAMES = st.text(st.characters(codec="utf-8"), min_size=1, max_size=12)
 

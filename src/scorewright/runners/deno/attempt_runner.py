@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scorewright.runners.base import Limits, RunnerReport
 from scorewright.runners.deno.attempts import PREFIX
-from scorewright.runners.deno.dialect import DenoDialect
+from scorewright.runners.deno.dialect import ScriptDialect
 from scorewright.runners.deno.supervisor import DenoRunner
 from scorewright.runners.harness.protocol import Load
 from scorewright.runners.process import WorkerProcess
@@ -20,6 +20,9 @@ class AttemptRunner:
 
     tier = "deno"
     jailed = True
+    pure = True
+    least_batch = 1
+    most_workers = None
 
     def __init__(self, deno: DenoRunner, name: str) -> None:
         self._deno = deno
@@ -33,7 +36,10 @@ class AttemptRunner:
         """As in `Runner`."""
         return self._deno.spawn_program(self._program, limits)
 
-    def dialect(self, load: Load) -> DenoDialect:
+    def prepare(self, limits: Limits) -> None:
+        """Nothing: every attempt is made once."""
+
+    def dialect(self, load: Load) -> ScriptDialect:
         """As in `Runner`."""
         return self._deno.dialect(load)
 

@@ -1,8 +1,4 @@
-"""How Deno's harness is spoken to: JSON, with values that go through the same funnel as Python's, on the host.
-
-The author's code runs in the worker, so every answer may be forged, as in `reply`: it is decoded into typed
-values, and a failure may only say what the harness can know.
-"""
+"""How the harness for JavaScript is spoken to, in Deno and anywhere else."""
 
 from __future__ import annotations
 
@@ -11,19 +7,14 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from scorewright.domain.result import DurationUs, Failed, FailureCode, ItemOutcome, Outcome
-from scorewright.domain.returned import Reading, make_interpreter
+from scorewright.domain.result import Failed, FailureCode
 from scorewright.domain.script_module import as_factory_body
 from scorewright.runners.harness import protocol
+from scorewright.runners.json_dialect import MAX_MESSAGE, MAX_TYPE, JsonDialect
 from scorewright.runners.loss import OUT_OF_MEMORY, RESULT_TOO_LARGE
-from scorewright.runners.process import WorkerLostError
 
 #: What frames of the author's file are called in there: a path could hold anything.
 _FILENAME: Final = "evaluator.js"
-_VALUE: Final = 0
-_USUAL_KEYS: Final = {"score", "explanation"}
-_MAX_MESSAGE: Final = 600
-_MAX_TYPE: Final = 160
 _MAX_LINE_CHARS: Final = 160
 
 
@@ -49,17 +40,8 @@ class _Failure(msgspec.Struct, frozen=True):
     frames: list[tuple[int, str]]
 
 
-class _Loaded(msgspec.Struct, frozen=True):
-    failure: _Failure | None
-
-
-_Result = tuple[Literal[0, 1], Any, str, DurationUs]
-_results_decoder = msgspec.json.Decoder(list[_Result])
-_loaded_decoder = msgspec.json.Decoder(_Loaded)
-
-
-class DenoDialect:
-    """JSON both ways; items go through the socket.
+class ScriptDialect(JsonDialect):
+    """The harness is `worker.mjs`; items go through the socket.
 
     Args:
         load: The evaluator.
@@ -76,21 +58,14 @@ class DenoDialect:
     def __init__(
         self, load: protocol.Load, javascript: str, lines: Sequence[int] | None = None
     ) -> None:
-        self._load = load
+        super().__init__(load)
         self._body = as_factory_body(javascript)
         self._author_lines = lines
         self._lines = load.source.split("\n")
-        self._interpret = make_interpreter(
-            Reading(
-                convention=load.convention,
-                score_range=load.score_range,
-                threshold=load.threshold,
-            )
-        )
 
     def encode_load(self) -> bytes:
         """As in `Dialect`."""
-        load = self._load
+        load = self.load
         return msgspec.json.encode(
             _Load(
                 source=self._body,
@@ -103,55 +78,18 @@ class DenoDialect:
             )
         )
 
-    def encode_batch(self, item_ids: Sequence[str], items: Sequence[bytes]) -> Sequence[bytes]:
-        """As in `Dialect`: `[[id, …], [item, …]]`, of which the items are JSON already."""
-        head = b"[" + msgspec.json.encode(item_ids) + b",["
-        return [head, b",".join(items), b"]]"]
-
-    def decode_loaded(self, body: bytes) -> Failed | None:
-        """As in `Dialect`."""
-        try:
-            failure = _loaded_decoder.decode(body).failure
-        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
-            raise WorkerLostError(
-                f"answered to loading in another form: {str(error)[:200]}"
-            ) from None
-        return None if failure is None else self._failed(failure)
-
-    def decode_results(self, body: bytes) -> list[ItemOutcome]:
-        """As in `Dialect`."""
-        try:
-            results = _results_decoder.decode(body)
-            outcomes = [
-                ItemOutcome(self._outcome(kind, payload), output, duration_us)
-                for kind, payload, output, duration_us in results
-            ]
-        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
-            raise WorkerLostError(f"sent results of another form: {str(error)[:200]}") from None
-        if not outcomes:
-            raise WorkerLostError("sent an answer without a result")
-        return outcomes
-
-    def _outcome(self, kind: int, payload: Any) -> Outcome:
-        if kind == _VALUE:
-            returned: Any = payload  # stays so, whatever is asked about it
-            if type(payload) is dict and returned.keys() == _USUAL_KEYS:
-                # The funnel knows these two by identity: with our own it needs a third of the time.
-                score, explanation = returned["score"], returned["explanation"]
-                return self._interpret({"score": score, "explanation": explanation})
-            return self._interpret(returned)
-        return self._failed(msgspec.convert(payload, _Failure))
-
-    def _failed(self, failure: _Failure) -> Failed:
+    def failed(self, payload: Any) -> Failed:
+        """As in `JsonDialect`."""
+        failure = msgspec.convert(payload, _Failure)
         code = FailureCode(failure.code)
-        message = failure.message[:_MAX_MESSAGE]
+        message = failure.message[:MAX_MESSAGE]
         if code is FailureCode.OUT_OF_MEMORY:
             message = OUT_OF_MEMORY
         elif code is FailureCode.OUTPUT_LIMIT:
             message = RESULT_TOO_LARGE
         if code is not FailureCode.AUTHOR_ERROR:
             return Failed(code, message)
-        name = None if failure.type is None else failure.type[:_MAX_TYPE]
+        name = None if failure.type is None else failure.type[:MAX_TYPE]
         frames = [(self._author_line(line), called) for line, called in failure.frames if line > 0]
         shown = [self._show(line, called) for line, called in reversed(frames)]
         return Failed(

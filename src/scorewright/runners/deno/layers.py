@@ -6,6 +6,7 @@ import os
 import resource
 
 from scorewright.runners.deno.root import Root
+from scorewright.runners.jail import layers as jail_layers
 from scorewright.runners.jail.kernel import capabilities, privileges, seccomp
 from scorewright.runners.jail.layers import Layers, enter_zygote_layers
 
@@ -19,6 +20,9 @@ PURPOSES = {
     "own_root": "every path but those of Deno, its libraries and scripts",
 }
 """The layers that it does not share with the jail, and what they take away."""
+
+NAMES = frozenset({*PURPOSES, *jail_layers.PURPOSES}) - {"dumpable", "empty_root"}
+"""Every layer that it may have. What it executes can be looked into by its own user again, and its root is not empty."""
 
 PROFILE = seccomp.Profile(
     allowed=tuple(

@@ -9,7 +9,7 @@ import msgspec
 
 from scorewright.domain.errors import EvaluatorError
 from scorewright.runners.base import Limits
-from scorewright.runners.deno.dialect import DenoDialect
+from scorewright.runners.deno.dialect import ScriptDialect
 from scorewright.runners.deno.layers import MANDATORY
 from scorewright.runners.harness import protocol
 from scorewright.runners.jail.launch import LaunchedZygote, launch_deno
@@ -57,16 +57,27 @@ class DenoRunner(KernelRunner):
         """Return a file that the harness writes a byte to for each item."""
         return ProgressFile()
 
-    def dialect(self, load: protocol.Load) -> DenoDialect:
+    def dialect(self, load: protocol.Load) -> ScriptDialect:
         """Return how Deno's harness is spoken to; TypeScript is translated first, in the jail."""
+        return ScriptDialect(load, *self.as_javascript(load))
+
+    def as_javascript(self, load: protocol.Load) -> tuple[str, list[int] | None]:
+        """Return a script's source as JavaScript, and the author's line, from 1, of each line of that.
+
+        Where every line stays where it is, None stands for these lines.
+
+        Raises:
+            EvaluatorError: The author's: TypeScript that cannot be translated.
+            SandboxUnavailableError: The machine's: there is no sandbox to translate in.
+        """
         if load.language != "typescript":
-            return DenoDialect(load, load.source)
+            return load.source, None
         if load.source not in self._translations:
             self._translations[load.source] = self._translate(load.source)
         translation = self._translations[load.source]
         if translation.error is not None:
             raise EvaluatorError(f"{load.filename}: TypeScript: {translation.error}")
-        return DenoDialect(load, translation.code, translation.lines)
+        return translation.code, translation.lines
 
     def _translate(self, source: str) -> _Translation:
         worker = self.spawn_program(_TYPESCRIPT, _TRANSLATE_LIMITS)

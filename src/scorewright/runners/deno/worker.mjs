@@ -24,14 +24,14 @@ const exit = D.exit;
 const { runMicrotasks } = D[D.internal].core;
 const { isArray } = Array;
 const { defineProperty, getPrototypeOf, keys: ownKeys, prototype: objectPrototype } = Object;
-const { isFinite, isSafeInteger } = Number;
+const { isFinite } = Number;
 const { round } = Math;
 const indirectEval = eval;
 
 const RealFunction = Function;
 /** As they were when this started, for the host to judge. */
 const [LAYERS] = D.args;
-const ENGINE = `deno ${D.version.deno} / v8 ${D.version.v8}`;
+const ENGINE = D.engine ?? `deno ${D.version.deno} / v8 ${D.version.v8}`;
 
 const VALUE = 0, FAILURE = 1;
 const MARK = new Uint8Array(1);
@@ -51,20 +51,27 @@ const MAX_FRAMES = 12;
 // ---- frames -----------------------------------------------------------------------------------------------------
 
 function exactly(length) {
-  const buffer = new Uint8Array(length);
+  return fill(new Uint8Array(length));
+}
+
+function fill(buffer) {
   let at = 0;
-  while (at < length) {
-    const count = read(buffer.subarray(at));
+  while (at < buffer.length) {
+    const count = read(at ? buffer.subarray(at) : buffer);
     if (count === null) exit(0);
     at += count;
   }
   return buffer;
 }
 
+/** One buffer for all messages: a new one each time would cost as much as decoding. */
+let incoming = new Uint8Array(1 << 20);
+
 function receive() {
   const header = exactly(5);
   const length = new DataView(header.buffer).getUint32(1, true);
-  return [header[0], decode(exactly(length))];
+  if (length > incoming.length) incoming = new Uint8Array(length);
+  return decode(fill(incoming.subarray(0, length)));
 }
 
 function send(kind, text) {
@@ -215,22 +222,22 @@ function fireNextTimer() {
   next.call(...next.given);
 }
 
-/** Objects by which those built-in ones are reached that no property leads to. */
+/** Objects by which those built-in ones are reached that no property leads to; what an engine does not have needs no freezing. */
 function hiddenBuiltIns() {
   const found = [];
-  for (const source of ["async () => {}", "function* () {}", "async function* () {}"]) {
-    found.push(indirectEval(`(${source})`));
-  }
-  found.push([][Symbol.iterator](), new Map()[Symbol.iterator](), new Set()[Symbol.iterator](),
-    ""[Symbol.iterator](), "".matchAll(/x/g), [].values().map(String), Iterator.from({ next() {} }),
-    new URLSearchParams().entries());
-  try { atob("%"); } catch (error) { found.push(error); }
   const traced = {};
-  Error.captureStackTrace(traced);
-  found.push(traced, new Error());
+  for (const make of [
+    () => indirectEval("(async () => {})"), () => indirectEval("(function* () {})"), () => indirectEval("(async function* () {})"),
+    () => [][Symbol.iterator](), () => new Map()[Symbol.iterator](), () => new Set()[Symbol.iterator](),
+    () => ""[Symbol.iterator](), () => "".matchAll(/x/g), () => [].values().map(String), () => Iterator.from({ next() {} }),
+    () => new URLSearchParams().entries(), () => atob("%"), () => new Error(), () => Error.captureStackTrace(traced),
+  ]) {
+    try { found.push(make()); } catch (error) { found.push(error); }
+  }
   for (const hook of ["Deno.customInspect", "nodejs.util.inspect.custom"]) {
     inspect({ [Symbol.for(hook)](...given) { found.push(...given); return ""; } });
   }
+  found.push(traced);
   return found;
 }
 
@@ -517,7 +524,9 @@ function reader(argument) {
       return (row) => row;
     default: {
       const { paths, name, required } = argument;
-      return (row) => {
+      const [[column, ...further]] = paths;
+      const isColumn = paths.length === 1 && !further.length && typeof column === "string" && !(column in objectPrototype);
+      const found = (row) => {
         for (const path of paths) {
           const value = resolve(row, path);
           if (value !== MISSING) return value === null && !required ? undefined : value;
@@ -527,20 +536,24 @@ function reader(argument) {
         }
         return undefined; // JavaScript's own way to leave an argument at its default
       };
+      if (!isColumn) return found;
+      return (row) => { // what nearly every argument is
+        const value = row[column];
+        return value === undefined || value === null ? found(row) : value;
+      };
     }
   }
 }
 
-/** Readers by position in the signature; what no argument fills stays undefined. */
-function compileBinder(plan) {
+/** Return what calls a function with the arguments of an item, by position; what no argument fills stays undefined. */
+function compileCall(plan) {
   const readers = [];
   for (const argument of plan) readers[argument.position] = reader(argument);
   for (let i = 0; i < readers.length; i++) readers[i] ??= () => undefined;
-  return (row) => {
-    const given = new Array(readers.length);
-    for (let i = 0; i < readers.length; i++) given[i] = readers[i](row);
-    return given;
-  };
+  const [first, second] = readers;
+  if (readers.length === 1) return (evaluate, row) => evaluate(first(row));
+  if (readers.length === 2) return (evaluate, row) => evaluate(first(row), second(row));
+  return (evaluate, row) => evaluate(...readers.map((read) => read(row)));
 }
 
 // ---- one evaluator ------------------------------------------------------------------------------------------------
@@ -588,15 +601,26 @@ function isThenable(value) {
   return value !== null && typeof value === "object" && typeof value.then === "function";
 }
 
-function judge(fresh, bind, item, filename) {
+/** Return kind and payload of an item's result as JSON, without its bracket. */
+function judge(fresh, call, item, filename) {
   try {
-    let value = fresh()(...bind(item));
+    let value = call(fresh(), item);
     if (isThenable(value)) value = settle(value);
-    return [VALUE, toPlain(value, "")];
+    return usual(value) ?? `[${VALUE},${stringify(toPlain(value, ""))}`;
   } catch (error) {
     above = [];
-    return [FAILURE, describe(error, filename)];
+    return `[${FAILURE},${stringify(describe(error, filename))}`;
   }
+}
+
+/** Write what nearly every evaluator returns, a score with its explanation; undefined where it is anything else. */
+function usual(value) {
+  if (value === null || typeof value !== "object" || getPrototypeOf(value) !== objectPrototype) return undefined;
+  if (ownKeys(value).length !== 2 || typeof value.toJSON === "function") return undefined;
+  const { score, explanation } = value;
+  if (typeof score !== "number" || !isFinite(score) || typeof explanation !== "string") return undefined;
+  if (explanation.length > MAX_TEXT_CHARS || !explanation.isWellFormed()) return undefined;
+  return `[${VALUE},{"score":${score},"explanation":${stringify(explanation)}}`;
 }
 
 function prepare() {
@@ -630,34 +654,36 @@ function serve() {
   prepare();
   // Not before all of this was possible: a Deno that cannot be closed like that is a sandbox that is not to be had.
   send("H", `{"layers":${LAYERS},"engine":${stringify(ENGINE)}}`);
-  const [, loadText] = receive();
-  const load = parse(loadText);
+  const load = parse(receive());
   clockMs = load.clock_s * 1000;
   prints.limit = prints.room = load.max_output_bytes;
   startChance(load.seed);
   const fresh = loaded(load);
   if (!fresh) return;
-  const bind = compileBinder(load.plan);
+  const call = compileCall(load.plan);
   for (;;) {
-    const [, text] = receive();
-    const [ids, items] = parse(text);
+    const [ids, items] = parse(receive());
     let results = "";
-    let flushed = now();
+    let began = now();
+    let flushed = began;
     for (let i = 0; i < items.length; i++) {
       mark(MARK);
       startChanceLater(load.seed, ids[i]);
       BLANK.exec(""); // or RegExp.$1 would tell of the item before
-      const began = now();
-      const judged = judge(fresh, bind, items[i], load.filename);
+      const judged = judge(fresh, call, items[i], load.filename);
       endItem();
       const ended = now();
-      let text = stringify([judged[0], judged[1], takePrints(), round((ended - began) * 1000)]);
-      if (text.length > MAX_RESULT_CHARS) text = stringify([FAILURE, TOO_LARGE, "", round((ended - began) * 1000)]);
+      const us = round((ended - began) * 1000);
+      began = ended;
+      const prints = takePrints();
+      const text = judged.length > MAX_RESULT_CHARS
+        ? `[${FAILURE},${stringify(TOO_LARGE)},"",${us}]`
+        : `${judged},${prints ? stringify(prints) : '""'},${us}]`;
       results = results ? `${results},${text}` : text;
       if (ended - flushed > FLUSH_AFTER_MS || results.length > FLUSH_CHARS) {
         send("r", `[${results}]`);
         results = "";
-        flushed = now();
+        began = flushed = now();
       }
     }
     if (results) send("r", `[${results}]`);

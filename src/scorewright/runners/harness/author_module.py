@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from scorewright import authoring
+from scorewright.runners.harness.protocol import Policy
 
 MODULE_NAME = "evaluator"
 #: What an author need not import. Source: amp seed, whose samples import nothing.
@@ -32,17 +33,23 @@ class _SourceLoader:
 class AuthorModule:
     """Compiled once; `fresh` runs its module level again in an empty namespace."""
 
-    def __init__(self, source: str, filename: str) -> None:
-        """Compile `source`.
+    def __init__(self, source: str, filename: str, policy: Policy = "") -> None:
+        """Compile `source`, under a policy of the language where there is one.
 
         Raises:
             SyntaxError, ValueError, RecursionError, MemoryError: The author's; it does not compile.
         """
-        self._code = compile(source, filename, "exec", dont_inherit=True)
         self._start = {name: getattr(authoring, name) for name in PROVIDED}
         self._start.update(
             __builtins__=builtins, __file__=filename, __loader__=_SourceLoader(source)
         )
+        if policy == "restricted":
+            from scorewright.runners.harness import restricted
+
+            self._code = restricted.compile_source(source, filename)
+            self._start.update(restricted.make_namespace())
+        else:
+            self._code = compile(source, filename, "exec", dont_inherit=True)
         self._namespace: dict[str, Any] = {}
 
     def fresh(self) -> Callable[..., Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import mmap
 import struct
 from collections.abc import Sequence
+from typing import Literal
 
 import msgspec
 
@@ -18,6 +19,9 @@ from scorewright.domain.result import Failed
 from scorewright.domain.source_language import Language
 
 VERSION = 1
+
+#: What the author's language is narrowed to: nothing, or RestrictedPython's view of it.
+Policy = Literal["", "restricted"]
 
 #: Host to harness.
 LOAD, BATCH, SHARED_BATCH = b"L", b"B", b"S"
@@ -59,6 +63,7 @@ class Load(msgspec.Struct, frozen=True, kw_only=True):
     source: str
     #: What it is written in.
     language: Language = "python"
+    policy: Policy = ""
     #: Shown in messages and tracebacks.
     filename: str
     convention: Convention

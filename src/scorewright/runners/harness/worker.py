@@ -11,7 +11,8 @@ from typing import Any, NoReturn
 
 import msgspec
 
-from scorewright.domain.binding import FieldAbsentError, compile_binder
+from scorewright.domain.binding import compile_binder
+from scorewright.domain.item_fields import FieldAbsentError
 from scorewright.domain.result import Failed, FailureCode, Outcome
 from scorewright.domain.returned import Reading, make_interpreter
 from scorewright.runners.harness import protocol
@@ -108,7 +109,8 @@ class Worker:
         try:
             shared = evaluate
             if evaluate is None:
-                self._fresh = AuthorModule(self._load.source, self._load.filename).fresh
+                load = self._load
+                self._fresh = AuthorModule(load.source, load.filename, load.policy).fresh
                 evaluate = self._fresh()
                 shared = None if self._load.fresh_namespace else evaluate
             if shared is not None:

@@ -14,15 +14,12 @@ from collections.abc import Sequence
 
 from scorewright.domain.errors import SandboxUnavailableError
 
-#: All that a zygote's environment holds: no variable of ours, so no secret, can be found in it.
-_ENVIRONMENT = {"LC_ALL": "C.UTF-8", "TZ": "UTC", "PYTHONHASHSEED": "0"}
-_PROGRAM = (
-    "import sys; sys.path += sys.argv[3:]; "
-    "from {module} import main; main(int(sys.argv[1]), sys.argv[2]{further})"
-)
+#: All that a zygote's environment holds, with the seed of hashes: no variable of ours, so no secret, can be found in it.
+_ENVIRONMENT = {"LC_ALL": "C.UTF-8", "TZ": "UTC"}
 ZYGOTE = "scorewright.runners.jail.zygote"
 DENO_LAUNCHER = "scorewright.runners.deno.launcher"
 _PACKAGES = ("scorewright", "msgspec", "time_machine", "tzdata")
+_POLICY_PACKAGES = {"": (), "restricted": ("RestrictedPython",)}
 
 
 class LaunchedZygote:
@@ -34,18 +31,25 @@ class LaunchedZygote:
 
 
 def launch_zygote(
-    *, omitted: frozenset[str] = frozenset(), prefix: Sequence[str] = ()
+    *,
+    omitted: frozenset[str] = frozenset(),
+    prefix: Sequence[str] = (),
+    policy: str = "",
+    hash_seed: int = 0,
 ) -> LaunchedZygote:
     """Start the jail's zygote without waiting for it.
 
     Args:
         omitted: Layers to leave out (negative control only).
         prefix: Command to start it through (tests only).
+        policy: What its workers shall be able to narrow the language to (`protocol.Policy`).
+        hash_seed: What the hashes of texts are made with; 0 but for the purity check.
 
     Raises:
         SandboxUnavailableError: Not on Linux, or a package is missing.
     """
-    return _launch(ZYGOTE, (), omitted, prefix)
+    folders = _import_paths((*_PACKAGES, *_POLICY_PACKAGES[policy]))
+    return _launch(_program(ZYGOTE, policy), folders, omitted, prefix, hash_seed)
 
 
 def launch_deno(
@@ -60,26 +64,36 @@ def launch_deno(
     Raises:
         SandboxUnavailableError: Not on Linux, or a package is missing.
     """
-    return _launch(DENO_LAUNCHER, (_find_deno(),), omitted, prefix)
+    return _launch(_program(DENO_LAUNCHER, _find_deno()), _import_paths(), omitted, prefix)
+
+
+def _program(module: str, further: str) -> str:
+    return (
+        "import sys; sys.path += sys.argv[3:]; "
+        f"from {module} import main; main(int(sys.argv[1]), sys.argv[2], {further!r})"
+    )
 
 
 def _launch(
-    module: str, further: Sequence[str], omitted: frozenset[str], prefix: Sequence[str]
+    program: str,
+    folders: Sequence[str],
+    omitted: frozenset[str],
+    prefix: Sequence[str],
+    hash_seed: int = 0,
 ) -> LaunchedZygote:
     if sys.platform != "linux":
         raise SandboxUnavailableError(
             "the jail needs Linux; run code you trust with --runner local"
         )
-    program = _PROGRAM.format(module=module, further="".join(f", {each!r}" for each in further))
     near, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     python = [sys.executable, "-s", "-P", "-S", *(["-B"] if sys.dont_write_bytecode else [])]
-    arguments = ["-c", program, str(far.fileno()), ",".join(sorted(omitted)), *_import_paths()]
+    arguments = ["-c", program, str(far.fileno()), ",".join(sorted(omitted)), *folders]
     with far:
         process = subprocess.Popen(  # noqa: S603 - our own interpreter and program
             [*prefix, *python, *arguments],
             pass_fds=[far.fileno()],
             cwd="/",
-            env=_ENVIRONMENT,
+            env={**_ENVIRONMENT, "PYTHONHASHSEED": str(hash_seed)},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -100,13 +114,15 @@ def _find_deno() -> str:
         ) from None
 
 
-def _import_paths() -> list[str]:
+def _import_paths(packages: Sequence[str] = _PACKAGES) -> list[str]:
     """Return the folders that hold this package and what a worker needs: a zygote runs without `site`."""
     folders: list[str] = []
-    for name in _PACKAGES:
+    for name in packages:
         spec = importlib.util.find_spec(name)
         if spec is None or spec.origin is None:
-            raise SandboxUnavailableError(f"sandbox: the package {name} is not installed")
+            raise SandboxUnavailableError(
+                f"sandbox: the package {name} is not installed: pip install {name}"
+            )
         folder = os.path.dirname(os.path.dirname(spec.origin))
         if folder not in folders:
             folders.append(folder)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import cache
 
 import msgspec
 
@@ -34,6 +35,9 @@ class KernelRunner(ABC):
 
     tier: str
     jailed = True
+    pure = True
+    least_batch = 1
+    most_workers = None
     #: Layers without which no worker may read a source.
     mandatory: frozenset[str]
 
@@ -51,6 +55,8 @@ class KernelRunner(ABC):
         self._zygote = Connection(launched) if launched else None
         self._is_ready = False
         self._hello: protocol.Hello | None = None
+        #: Started for the next one who needs a worker, by memory limit; their hello may not have come yet.
+        self.spares: dict[int, WorkerProcess] = {}
 
     @abstractmethod
     def launch(self, omitted: frozenset[str], prefix: tuple[str, ...]) -> LaunchedZygote:
@@ -70,12 +76,26 @@ class KernelRunner(ABC):
 
     def spawn(self, limits: Limits) -> WorkerProcess:
         """Fork a worker and check its layers before it may see any source."""
+        spare = self.spares.pop(limits.memory_mb, None)
+        if spare is not None:
+            try:
+                return self._checked(spare)
+            except SandboxUnavailableError:  # it has died while it waited
+                pass
         return self.spawn_program("", limits)
+
+    def prepare(self, limits: Limits) -> None:
+        """Start a worker for the next `spawn`, unless there is one."""
+        if self._is_ready and not self.spares:
+            self.spares[limits.memory_mb] = self._fork(self._ready_zygote(), limits, "")
 
     def spawn_program(self, program: str, limits: Limits) -> WorkerProcess:
         """Like `spawn`, for another program of the fork server than the one that runs evaluators."""
         zygote = self._ready_zygote()
-        worker = self._fork(zygote, limits, program)
+        return self._checked(self._fork(zygote, limits, program))
+
+    def _checked(self, worker: WorkerProcess) -> WorkerProcess:
+        """Return a new worker once it has said which layers it has, and these are enough."""
         try:
             frame = worker.wait_frame(_HELLO_TIMEOUT_S)
         except WorkerLostError:
@@ -110,6 +130,9 @@ class KernelRunner(ABC):
 
     def close(self) -> None:
         """End the zygote and all its workers. The next `spawn` would start another one."""
+        while self.spares:
+            _, spare = self.spares.popitem()
+            spare.end()
         if self._zygote is not None:
             self._zygote.close()
             self._zygote = None
@@ -150,10 +173,16 @@ class JailRunner(KernelRunner):
 
     tier = "jail"
     mandatory = MANDATORY
+    #: What the author's language is narrowed to.
+    policy: protocol.Policy = ""
+    #: What the hashes of texts are made with; another one is for the purity check alone.
+    hash_seed = 0
 
     def launch(self, omitted: frozenset[str], prefix: tuple[str, ...]) -> LaunchedZygote:
         """Start the zygote."""
-        return launch_zygote(omitted=omitted, prefix=prefix)
+        return launch_zygote(
+            omitted=omitted, prefix=prefix, policy=self.policy, hash_seed=self.hash_seed
+        )
 
     def make_progress(self) -> Progress:
         """Return a page that host and worker share."""
@@ -161,7 +190,28 @@ class JailRunner(KernelRunner):
 
     def dialect(self, load: protocol.Load) -> PythonDialect:
         """Return how Python's harness is spoken to."""
-        return PythonDialect(load)
+        return PythonDialect(msgspec.structs.replace(load, policy=self.policy))
+
+
+class RestrictedRunner(JailRunner):
+    """The jail, whose workers apply RestrictedPython's policy as well: a matter of compatibility, not of safety."""
+
+    tier = "restricted"
+    policy = "restricted"
+
+    def report(self) -> RunnerReport | None:
+        """Say which layers the last worker had; the engine includes the policy, since its version decides too."""
+        report = super().report()
+        if report is None:
+            return None
+        return msgspec.structs.replace(report, engine=f"{report.engine}, {_policy_version()}")
+
+
+@cache
+def _policy_version() -> str:
+    from importlib.metadata import version
+
+    return f"RestrictedPython {version('RestrictedPython')}"
 
 
 def _require(layers: dict[str, str], required: frozenset[str]) -> None:

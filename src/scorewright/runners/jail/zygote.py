@@ -7,6 +7,7 @@ descriptor. Not with -I or -E: those ignore PYTHONHASHSEED, and set order would 
 from __future__ import annotations
 
 import gc
+import importlib
 import mmap
 import os
 import signal
@@ -41,7 +42,7 @@ from scorewright.runners.jail.layers import (
 _CPU_S = 24 * 3600
 #: Loaded for our own use; the author's code has the standard library and `scorewright.authoring`.
 #: (time-machine stays: its C part looks it up by name at every call.)
-_FOREIGN = {"msgspec", "typing_extensions", "tzdata"}
+_FOREIGN = {"RestrictedPython", "msgspec", "typing_extensions", "tzdata"}
 ENGINE = f"{sys.implementation.name} {'.'.join(map(str, sys.version_info[:3]))}"
 #: Above every descriptor that a worker can have: the zygote has none but its four.
 _MAX_FD = 32
@@ -50,14 +51,17 @@ _STDOUT_FD, _STDERR_FD = 1, 2
 _REFUSED = 71
 
 
-def main(control: int, omitted: str) -> NoReturn:
+def main(control: int, omitted: str, policy: protocol.Policy) -> NoReturn:
     """Prepare, enter the layers, and serve requests until the host closes its end.
 
     Args:
         control: Descriptor of the control socket.
         omitted: Layers to leave out, with commas between (negative control only).
+        policy: The one that workers shall be able to apply.
     """
     keep_only(control)
+    if policy == "restricted":  # while there are files to import from
+        importlib.import_module("scorewright.runners.harness.restricted")
     _load_library()
     own_bytes = _address_space_bytes()  # asked while /proc is still there
     layers = Layers(frozenset(filter(None, omitted.split(","))))

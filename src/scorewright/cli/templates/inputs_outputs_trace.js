@@ -1,0 +1,15 @@
+/** Judge one item: inputs holds all columns, outputs the application's answer, trace its spans if there are any. */
+function evaluate(inputs, outputs, trace) {
+  const reference = inputs.correct_answer ?? null
+  if (reference === null) return { skip: 'no reference to compare with' }
+  const wanted = asText(reference)
+  const got = asText(outputs)
+  return {
+    score: got === wanted ? 1 : 0,
+    lengths: { reference: wanted.length, answer: got.length },
+  }
+}
+
+function asText(value) {
+  return typeof value === 'string' ? value : String(JSON.stringify(value))
+}

@@ -1,0 +1,1 @@
+"""Sandboxes that a provider runs elsewhere: one per evaluator and run, spoken to over HTTP."""

@@ -1,0 +1,106 @@
+"""Results that need not be computed since the same was computed before. Source: contracts §6.
+
+A result is kept under all that it rests on: the evaluator's digest, the environment, mapping and params, the
+arguments, and the item's id where chance is drawn. It is only used where the same code must give the same again: in a
+sandbox whose clock stands still, by a source that does not ask for the time. Failures are never kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+from scorewright.domain.argument_text import make_argument_text
+from scorewright.domain.result import Failed, ItemOutcome
+from scorewright.runners.harness.protocol import Load
+
+if TYPE_CHECKING:
+    from scorewright.storage.result_cache import ResultCache
+
+#: In runs over more rows, results are kept and looked for only where computing one takes longer than this on the mean:
+#: to compute the others again is quicker than to look them up.
+_ALWAYS_KEPT_ROWS = 2_000
+_WORTH_KEEPING_US = 50
+_KEY_BYTES = 16
+
+
+class Reuse:
+    """One evaluator's earlier results in one run.
+
+    Args:
+        cache: Closed by the caller.
+        digest: The evaluator's.
+        load: As its workers get it.
+        basis: A digest of mapping, params and how the score is read.
+        rows: Rows of the run.
+    """
+
+    def __init__(
+        self, cache: ResultCache, *, digest: str, load: Load, basis: str, rows: int
+    ) -> None:
+        self._cache = cache
+        self._digest = digest
+        self._basis = basis
+        self._read = make_argument_text(load.plan)
+        self._draws_chance = load.uses_entropy
+        #: Whether it pays; None while that is not known.
+        self._pays: bool | None = True if rows <= _ALWAYS_KEPT_ROWS else None
+        #: Whether anything may be found.
+        self.may_find = cache.knows(digest)
+        #: What all results of this run have in common; None before the environment is known.
+        self.lane: bytes | None = None
+        #: Item id to digest of its arguments, of what is being computed.
+        self._open: dict[str, bytes] = {}
+        #: Ids of the items under way that need no computing.
+        self._found: set[str] = set()
+        #: How many there were so far.
+        self.count = 0
+
+    def set_environment(self, environment: str) -> None:
+        """Say what the machine decides about results: from now on they can be looked for and kept."""
+        if self.lane is None:
+            self.lane = _hash(f"{self._digest} {environment} {self._basis}".encode())
+            self.may_find = self.may_find and self._cache.has_lane(self.lane)
+
+    def find(self, item_id: str, data: bytes) -> ItemOutcome | None:
+        """Return what is known of an item; None when it is to be computed."""
+        if self._pays is False:
+            return None
+        arguments = self._read(data) + (item_id.encode() if self._draws_chance else b"")
+        known = self._look_up(digest := _hash(arguments))
+        if known is None:
+            self._open[item_id] = digest
+        else:
+            self._found.add(item_id)
+            self.count += 1
+        return known
+
+    def keep(self, item_ids: Sequence[str], outcomes: Sequence[ItemOutcome]) -> list[bool]:
+        """Take what came out of consecutive items; returns, for each, whether it is an earlier result."""
+        computed: list[tuple[bytes, ItemOutcome]] = []
+        reused: list[bool] = []
+        for item_id, outcome in zip(item_ids, outcomes, strict=True):
+            digest = self._open.pop(item_id, None)
+            reused.append(item_id in self._found)
+            self._found.discard(item_id)
+            if digest is not None and type(outcome.outcome) is not Failed:
+                computed.append((digest, outcome))
+        if computed and self._pays is None:
+            total_us = sum([outcome.duration_us for _, outcome in computed])
+            self._pays = total_us > len(computed) * _WORTH_KEEPING_US
+            if not self._pays:
+                self._open.clear()
+        if computed and self._pays and (lane := self.lane) is not None:
+            kept = [(_hash(lane + digest), outcome) for digest, outcome in computed]
+            self._cache.put(lane, self._digest, kept)
+        return reused
+
+    def _look_up(self, digest: bytes) -> ItemOutcome | None:
+        if not self.may_find or self.lane is None:
+            return None
+        return self._cache.get(_hash(self.lane + digest))
+
+
+def _hash(data: bytes) -> bytes:
+    return blake2b(data, digest_size=_KEY_BYTES).digest()

@@ -1,0 +1,123 @@
+"""A hundredth of every run is judged a second time, elsewhere and in another order. Source: contracts §6.
+
+What comes out differently shows that results depend on more than the item: on what an earlier item left behind in the
+standard library, on addresses, on the weather. Such an evaluator is reported as nondeterministic.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+
+import msgspec
+
+from scorewright.domain.result import Failed, FailureCode, ItemOutcome, Outcome
+from scorewright.engine.execute import Group, Item, Job, execute
+from scorewright.runners.base import Limits
+
+_EVERY = 100
+#: A short run has a second look at this row.
+_FIRST = 2
+#: What is held in memory until it is judged again.
+_MAX_ITEMS = 1_000
+_MAX_BYTES = 8 << 20
+#: Failures that say something about the code and the item alone, as an author's exception does.
+_OF_THE_CODE = frozenset({FailureCode.BAD_RETURN, FailureCode.MAPPING_ERROR})
+_NOT_AGAIN = ItemOutcome(Failed(FailureCode.CANCELLED, "not judged again"))
+
+
+class SecondLook(msgspec.Struct):
+    """What a second look at one evaluator's results has shown."""
+
+    #: Items judged twice.
+    items: int = 0
+    #: Those with another result the second time.
+    differing: int = 0
+    #: The first of them, by its id.
+    first_item: str | None = None
+
+    def compare(self, item_id: str, first: Outcome, second: Outcome) -> None:
+        """Note whether both outcomes of an item are alike; called with the last items first."""
+        if _of_the_code(second) is None:
+            return
+        self.items += 1
+        if first != second:
+            self.differing += 1
+            self.first_item = item_id
+
+
+class Sample:
+    """Items of one run to look at again.
+
+    Args:
+        jobs: The run's.
+        limits: The run's.
+    """
+
+    def __init__(self, jobs: Sequence[Job], limits: Limits) -> None:
+        self._jobs = jobs
+        self._limits = limits
+        #: Number and item of what was read, in order.
+        self._read: deque[tuple[int, Item]] = deque()
+        #: Items with what every job has computed of them; None where there is nothing to compare.
+        self._judged: list[tuple[Item, list[Outcome | None]]] = []
+        self._bytes = 0
+        #: Per job: what was found out so far.
+        self.looks = [SecondLook() for _ in jobs]
+
+    def offer(self, number: int, item: Item) -> None:
+        """Take every hundredth item; called with all of them, `number` from 1."""
+        if number % _EVERY == 0 or number == _FIRST:
+            self._read.append((number, item))
+
+    def judged(self, group: Group, is_known: Sequence[Sequence[bool]]) -> None:
+        """Take what has come out of a group.
+
+        Args:
+            group: The next one.
+            is_known: Per job and item, whether its outcome is from an earlier run.
+
+        Raises:
+            SandboxUnavailableError: Ours or the machine's: there was no worker for a second look.
+        """
+        end = group.first + len(group.item_ids)
+        while self._read and self._read[0][0] <= end:
+            number, item = self._read.popleft()
+            at = number - 1 - group.first
+            first = [
+                None if known[at] or not job.runner.pure else outcomes[at].outcome
+                for job, outcomes, known in zip(self._jobs, group.outcomes, is_known, strict=True)
+            ]
+            self._judged.append((item, [_of_the_code(outcome) for outcome in first]))
+            self._bytes += len(item.data)
+        if len(self._judged) >= _MAX_ITEMS or self._bytes >= _MAX_BYTES:
+            self.look_again()
+
+    def look_again(self) -> None:
+        """Judge what was taken again, in new workers, the last item first.
+
+        Raises:
+            SandboxUnavailableError: Ours or the machine's: there was no worker for it.
+        """
+        judged = [
+            Item(
+                item.item_id, item.data, tuple(_NOT_AGAIN if one is None else None for one in first)
+            )
+            for item, first in reversed(self._judged)
+        ]
+        expected = [first for _, first in reversed(self._judged)]
+        self._judged, self._bytes = [], 0
+        groups = execute(judged, self._jobs, limits=self._limits, workers=len(self._jobs))
+        for group in groups:
+            for at, item_id in enumerate(group.item_ids):
+                of_item = expected[group.first + at]
+                for look, first, outcomes in zip(self.looks, of_item, group.outcomes, strict=True):
+                    if first is not None:
+                        look.compare(item_id, first, outcomes[at].outcome)
+
+
+def _of_the_code(outcome: Outcome | None) -> Outcome | None:
+    """Leave out what depends on the machine: limits that were hit, workers that were lost."""
+    if not isinstance(outcome, Failed) or outcome.code in _OF_THE_CODE:
+        return outcome
+    return outcome if outcome.code is FailureCode.AUTHOR_ERROR and outcome.type else None
