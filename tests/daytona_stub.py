@@ -63,6 +63,9 @@ class Sandbox:
         """End what runs in it."""
         for process in list(self.processes):
             _kill(process)
+        for pid in _processes_in(self.folder):  # what the program started
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
@@ -97,6 +100,8 @@ class DaytonaStub:
         #: The state that every sandbox stays in; usually none.
         self.stuck_state = ""
         self.blocks_network = True
+        #: Set once code is about to be run.
+        self.running = threading.Event()
         self._lock = threading.Lock()
         stub = self
 
@@ -150,6 +155,8 @@ class DaytonaStub:
             sandbox = self.living.get(found[1])
             if sandbox is None:
                 return _json({"message": "no such sandbox"}, 404)
+            if found[2] == "process/code-run":
+                self.running.set()
             return _in_sandbox(sandbox, found[2], headers, body)
         return _json({}, 404)
 
@@ -239,6 +246,15 @@ def _files(headers: Message, body: bytes) -> dict[str, bytes]:
 
 def _json(value: Any, status: int = 200) -> Answer:
     return Answer(status, json.dumps(value).encode(), {"Content-Type": "application/json"})
+
+
+def _processes_in(folder: Path) -> list[int]:
+    found: list[int] = []
+    for link in Path("/proc").glob("[0-9]*/cwd"):
+        with contextlib.suppress(OSError):
+            if link.readlink().is_relative_to(folder):
+                found.append(int(link.parent.name))
+    return found
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:

@@ -20,7 +20,7 @@ _MAX_INLINE_BYTES: Final = 48 << 10
 #: Seconds after which the loop leaves the rest of a batch to the next call: proxies cut what takes a minute.
 _RUN_S: Final = 45.0
 #: Bytes of results after which it does so as well; in `inside/remote_loop.py` too.
-_FULL_BYTES: Final = 6 << 20
+FULL_BYTES: Final = 6 << 20
 #: Seconds for workers to come up, and for what the loop does beside them.
 _STARTING_S: Final = 45.0
 #: Items that may run out of time after the loop's own time is over, loading included.
@@ -123,7 +123,7 @@ class Call:
             raise ProviderError(text, is_passing=False)
         if len(lines) != (1 if answer.load_failed else len(self._batch.items)):
             # The loop leaves items to the next call only where time or room is used up.
-            has_reason = took_s >= _RUN_S or len(rest) > _FULL_BYTES
+            has_reason = took_s >= _RUN_S or len(rest) > FULL_BYTES
             if not lines or len(lines) > len(self._batch.items) or not has_reason:
                 raise ForgedError
         return answer, lines

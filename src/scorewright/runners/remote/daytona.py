@@ -184,24 +184,22 @@ class Daytona:
         return _decoded(self._answer(request, _MAX_ANSWER_BYTES), _SandboxDocument)
 
     def _checked(self, document: _SandboxDocument) -> Sandbox:
-        """Refuse a sandbox that is not what was asked for."""
-        sandbox = Sandbox(
-            document.id,
-            f"{document.toolbox_proxy_url.rstrip('/')}/{quote(document.id, safe='')}",
-            document.state == "started",
-        )
-        flaw = ""
+        """Return the sandbox, with what keeps it from being what was asked for."""
+        flaw, is_passing = "", False
         if not document.network_block_all:
             flaw = "its network is not blocked; check the account's rights at the provider"
         elif not _is_safe(document.toolbox_proxy_url):
             flaw = "it is to be reached without encryption"
-        if flaw:
-            self.destroy(sandbox)
-            raise ProviderError(f"a sandbox was refused: {flaw}", is_passing=False)
-        if document.state in _NEVER_READY:
-            reason = self._shown(document.error_reason or "no reason was given")
-            raise ProviderError(f"the sandbox is {document.state}: {reason}", is_passing=True)
-        return sandbox
+        elif document.state in _NEVER_READY:
+            reason = document.error_reason or "no reason was given"
+            flaw, is_passing = self._shown(f"it is in state {document.state}: {reason}"), True
+        return Sandbox(
+            document.id,
+            f"{document.toolbox_proxy_url.rstrip('/')}/{quote(document.id, safe='')}",
+            document.state == "started",
+            flaw,
+            is_passing,
+        )
 
     def _answer(self, request: httpx.Request, max_bytes: int, *, of_sandbox: bool = False) -> bytes:
         """Send a request and return the body of a good answer.

@@ -125,6 +125,10 @@ class Worker:
         forget_machine()
         self._restart_entropy = seed_entropy()
         self._restart_entropy(self._load["seed"])
+        if "asyncio" in self._load["source"]:  # for every source, it would be a long import
+            from scorewright.runners.harness import event_loop
+
+            event_loop.install()
         failure: dict[str, Any] | None = None
         self._watchdog.start()
         self._watchdog.active = True
