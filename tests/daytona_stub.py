@@ -19,6 +19,7 @@ from collections import Counter
 from collections.abc import Callable
 from email.message import Message
 from email.parser import BytesParser
+from functools import cached_property
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Self, cast
@@ -39,8 +40,8 @@ class Sandbox:
         self.processes: set[subprocess.Popen[bytes]] = set()
         self.looks = 0
 
-    def run(self, code: str, timeout_s: float | None) -> tuple[int, str]:
-        """Run a program, and return exit code and all that it printed."""
+    def run(self, code: str, timeout_s: float | None) -> bytes:
+        """Run a program, and return exit code and all that it printed, as the API does."""
         with subprocess.Popen(
             [sys.executable, "-c", code],
             cwd=self.folder,
@@ -57,7 +58,13 @@ class Sandbox:
                 _kill(process)
                 output, _ = process.communicate()
             self.processes.discard(process)
-        return process.returncode, output.decode("utf-8", "replace")
+        printed = output.decode("utf-8", "replace")
+        said: dict[str, Any] = {
+            "exitCode": process.returncode,
+            "result": printed,
+            "artifacts": {"charts": []},
+        }
+        return json.dumps(said).encode()
 
     def remove(self) -> None:
         """End what runs in it."""
@@ -70,14 +77,27 @@ class Sandbox:
 
 
 class Answer:
-    """What the stub sends instead of doing what it was asked for, or after having done it."""
+    """What is sent: by the stub, or in its place.
+
+    Args:
+        status: The HTTP status.
+        body: Bytes, or what makes them once somebody looks: what code printed, for whoever wants it run.
+        headers: Beside the length.
+    """
 
     def __init__(
-        self, status: int, body: bytes = b"{}", headers: dict[str, str] | None = None
+        self,
+        status: int,
+        body: bytes | Callable[[], bytes] = b"{}",
+        headers: dict[str, str] | None = None,
     ) -> None:
         self.status = status
-        self.body = body
         self.headers = headers or {}
+        self._body = body
+
+    @cached_property
+    def body(self) -> bytes:
+        return self._body if isinstance(self._body, bytes) else self._body()
 
 
 #: Given the method, the path and the true answer: another one, or the same. None hangs up.
@@ -110,7 +130,9 @@ class DaytonaStub:
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, args=(0.01,), daemon=True
+        )
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -225,8 +247,7 @@ def _in_sandbox(sandbox: Sandbox, call: str, headers: Message, body: bytes) -> A
         wanted = json.loads(body)
         if len(wanted["code"]) > 128 << 10:  # more than one argument of a command may have
             return _json({"exitCode": 126, "result": "argument list too long"})
-        code, output = sandbox.run(wanted["code"], wanted.get("timeout"))
-        return _json({"exitCode": code, "result": output, "artifacts": {"charts": []}})
+        return Answer(200, lambda: sandbox.run(wanted["code"], wanted.get("timeout")))
     return _json({}, 404)
 
 
