@@ -9,6 +9,7 @@ import zipfile
 from collections.abc import Generator
 from io import BytesIO
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 import pytest
@@ -197,6 +198,37 @@ def test_the_harness_needs_nothing_but_the_standard_library(tmp_path: Path):
     )
 
     subprocess.run([sys.executable, "-S", "-I", "-c", program, tmp_path], check=True)
+
+
+def test_a_bug_of_ours_ends_the_run_instead_of_keeping_it_waiting(
+    stub: DaytonaStub, monkeypatch: pytest.MonkeyPatch
+):
+    def fail() -> bytes:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("scorewright.runners.remote.call.harness_archive", fail)
+
+    with remote(stub) as runner, pytest.raises(ZeroDivisionError):
+        judge(runner, ECHO)
+
+    assert stub.living == {}
+
+
+@pytest.mark.parametrize("language", ["python", "javascript"])
+def test_a_sandbox_that_lacks_what_a_language_needs_says_what(
+    stub: DaytonaStub, monkeypatch: pytest.MonkeyPatch, language: Literal["python", "javascript"]
+):
+    """As far as it can be tried here: neither is found on a path that leads nowhere."""
+    old = "import sys\nsys.version_info = (3, 10, 0)\nsys.version = '3.10.0 (old)'\nimport shutil\nshutil.which = lambda name: None\n"
+    monkeypatch.setattr(call, "PROGRAM", old + call.PROGRAM)
+    source = ECHO if language == "python" else ECHO_JS
+
+    with remote(stub) as runner:
+        (outcome,) = outcomes(judge(runner, source, language=language))
+
+    assert isinstance(outcome, Failed)
+    assert outcome.code == FailureCode.SANDBOX_UNAVAILABLE
+    assert ("its Python is 3.10.0" if language == "python" else "it has no Node") in outcome.message
 
 
 def test_the_stand_in_says_what_the_protocol_says():

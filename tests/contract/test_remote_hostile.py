@@ -120,6 +120,19 @@ def evaluate(x):
 """
 
 
+@pytest.mark.parametrize("engine", ["cpython 3; of a bank", "jail", "", "cpython 3\n"])
+def test_an_engine_is_believed_to_be_no_more_than_a_version(stub: DaytonaStub, engine: str):
+    head = json.dumps({"engine": engine, "load_failed": False, "unusable": None}).encode()
+    stub.trouble = output_changed(forged(head, LINE))
+
+    with remote(stub) as runner:
+        judge(runner, ECHO)
+        report = runner.report()
+
+    assert report is not None
+    assert report.engine == "daytona / an engine that hides"
+
+
 def test_code_that_writes_to_the_loop_s_output_spoils_its_own_batch_alone(stub: DaytonaStub):
     with remote(stub) as runner:
         jobs = [Job(load(source, timeout_s=3), runner) for source in (FORGER, ECHO)]

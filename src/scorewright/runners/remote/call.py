@@ -32,7 +32,7 @@ ARCHIVE_FILE: Final = "scorewright-harness.zip"
 LOAD_FILE: Final = "scorewright-load.json"
 BATCH_FILE: Final = "scorewright-batch.bin"
 
-_PROGRAM: Final = """\
+PROGRAM: Final = """\
 import sys
 sys.path.insert(0, {archive!r})
 from scorewright.runners.remote.inside.remote_loop import main
@@ -88,7 +88,7 @@ class Call:
         is_small = len(encoded) <= _MAX_INLINE_BYTES
         #: What has to be uploaded before.
         self.files = {} if is_small else {BATCH_FILE: encoded}
-        self.code = _PROGRAM.format(
+        self.code = PROGRAM.format(
             archive=ARCHIVE_FILE,
             nonce=self._nonce,
             run_s=_RUN_S,

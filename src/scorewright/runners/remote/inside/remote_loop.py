@@ -170,7 +170,7 @@ class Loop:
         status = worker.end()
         words = worker.last_words
         if watch.phase == "start":
-            raise UnusableError(f"the harness did not start (exit code {status}): {words[-300:]}")
+            raise UnusableError(f"the harness did not start: {words[-300:] or status}")
         result = [LOST, {"reason": reason, "status": status, "words": words}, "", 0]
         if watch.phase == "load":
             self.load_failure = result

@@ -3,6 +3,11 @@
 import { readSync, writeSync } from "node:fs";
 import { inspect } from "node:util";
 
+if (!("isWellFormed" in String.prototype)) {
+  writeSync(2, `Node ${process.versions.node} is too old; 20 or newer is needed`);
+  process.exit(1);
+}
+
 const stream = (descriptor) => ({
   readSync: (buffer) => readSync(descriptor, buffer) || null,
   writeSync: (buffer) => writeSync(descriptor, buffer),
