@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import re
 import subprocess
 import sys
@@ -9,6 +11,7 @@ import zipfile
 from collections.abc import Generator
 from io import BytesIO
 from pathlib import Path
+from types import ModuleType
 from typing import Literal
 
 import msgspec
@@ -21,7 +24,7 @@ from scorewright.engine.execute import Item, Job, execute
 from scorewright.runners.harness import protocol
 from scorewright.runners.remote import call
 from scorewright.runners.remote.archive import harness_archive
-from scorewright.runners.remote.inside import protocol_stand_in, remote_loop
+from scorewright.runners.remote.inside import protocol_stand_in, remote_loop, worker_process
 from workbench import explanation, item, limits, load, scores
 
 ECHO_JS = 'function evaluate(x) { return {score: x, explanation: "here"}; }'
@@ -229,6 +232,11 @@ def test_a_sandbox_that_lacks_what_a_language_needs_says_what(
     assert isinstance(outcome, Failed)
     assert outcome.code == FailureCode.SANDBOX_UNAVAILABLE
     assert ("its Python is 3.10.0" if language == "python" else "it has no Node") in outcome.message
+
+
+@pytest.mark.parametrize("module", [remote_loop, worker_process, protocol_stand_in])
+def test_the_loop_is_written_for_an_older_python_too(module: ModuleType):
+    ast.parse(inspect.getsource(module), feature_version=(3, 9))
 
 
 def test_the_stand_in_says_what_the_protocol_says():

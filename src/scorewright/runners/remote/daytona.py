@@ -105,7 +105,11 @@ class Daytona:
     def __init__(self, settings: DaytonaSettings) -> None:
         self._settings = settings
         self._client = httpx.Client(
-            headers={"Authorization": f"Bearer {settings.api_key}"}, timeout=_TIMEOUT_S
+            headers={
+                "Authorization": f"Bearer {settings.api_key}",
+                "Accept-Encoding": "identity",  # so that the bytes that come are the bytes there are
+            },
+            timeout=_TIMEOUT_S,
         )
 
     def create(self, labels: Mapping[str, str], *, idle_s: float) -> Sandbox:
@@ -213,7 +217,7 @@ class Daytona:
             response = self._client.send(request, stream=True)
             with contextlib.closing(response):
                 body = bytearray()
-                for part in response.iter_bytes():
+                for part in response.iter_raw():
                     body += part
                     if len(body) > max_bytes:
                         raise ProviderError(
