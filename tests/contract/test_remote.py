@@ -7,6 +7,7 @@ import inspect
 import re
 import subprocess
 import sys
+import warnings
 import zipfile
 from collections.abc import Generator
 from io import BytesIO
@@ -232,6 +233,47 @@ def test_a_sandbox_that_lacks_what_a_language_needs_says_what(
     assert isinstance(outcome, Failed)
     assert outcome.code == FailureCode.SANDBOX_UNAVAILABLE
     assert ("its Python is 3.10.0" if language == "python" else "it has no Node") in outcome.message
+
+
+@pytest.mark.parametrize("language", ["python", "javascript"])
+def test_a_harness_that_does_not_start_is_no_author_s_fault(
+    stub: DaytonaStub, monkeypatch: pytest.MonkeyPatch, language: Literal["python", "javascript"]
+):
+    broken = BytesIO(harness_archive())
+    with zipfile.ZipFile(broken, "a") as archive, warnings.catch_warnings(action="ignore"):
+        archive.writestr("scorewright/domain/excerpt.py", "raise RuntimeError('not here')")
+        archive.writestr("scorewright/runners/remote/inside/worker.mjs", "throw Error('not here')")
+    monkeypatch.setattr("scorewright.runners.remote.call.harness_archive", broken.getvalue)
+    source = ECHO if language == "python" else ECHO_JS
+
+    with remote(stub) as runner:
+        (outcome,) = outcomes(judge(runner, source, language=language))
+
+    assert isinstance(outcome, Failed)
+    assert outcome.code == FailureCode.SANDBOX_UNAVAILABLE
+    assert "the harness did not start" in outcome.message
+    assert "not here" in outcome.message
+
+
+def test_an_evaluator_that_loads_once_alone_fails_where_it_does_not(stub: DaytonaStub):
+    source = (
+        "import os\n"
+        "if os.path.exists('seen'):\n"
+        "    raise ValueError('again')\n"
+        "open('seen', 'w').close()\n"
+        "def evaluate(x):\n"
+        "    if x == 1:\n"
+        "        os._exit(1)\n"
+        "    return {'score': x, 'explanation': ''}\n"
+    )
+    described = msgspec.structs.replace(load(source), fresh_namespace=False)
+
+    with remote(stub) as runner:
+        judged = outcomes(judge_items(runner, described, map(item, range(300))))
+
+    messages = [outcome.message for outcome in judged if isinstance(outcome, Failed)]
+    assert len(messages) == 300
+    assert messages.count("again") == 299
 
 
 @pytest.mark.parametrize("module", [remote_loop, worker_process, protocol_stand_in])

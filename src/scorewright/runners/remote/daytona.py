@@ -89,8 +89,8 @@ class _SandboxDocument(msgspec.Struct, rename="camel"):
 
 
 class _RunDocument(msgspec.Struct, rename="camel"):
-    exit_code: int
-    result: str
+    exit_code: int = -1
+    result: str = ""
 
 
 class Daytona:
