@@ -141,6 +141,16 @@ def test_items_without_a_sandbox_are_shown_and_end_in_exit_code_3(
     assert "sandbox_unavailable" not in failure_codes(cli)
 
 
+def test_a_run_without_any_sandbox_says_so(cli: CommandLine, stub: DaytonaStub):
+    stub.trouble = lambda _method, _path, _answer: Answer(401, b'{"message": "who are you?"}')
+
+    done = run(cli, stub, "length.py", "--data", "few.jsonl")
+
+    assert done.code == 3
+    assert "there was no sandbox" in done.stdout.splitlines()[0]
+    assert "HTTP 401; who are you?; check DAYTONA_API_KEY" in " ".join(done.stdout.split())
+
+
 def test_a_sandbox_that_stays_behind_is_named(cli: CommandLine, stub: DaytonaStub):
     def trouble(method: str, _path: str, answer: Answer) -> Answer:
         return Answer(403, b"{}") if method == "DELETE" else answer

@@ -93,6 +93,10 @@ class _RunDocument(msgspec.Struct, rename="camel"):
     result: str = ""
 
 
+class _RefusalDocument(msgspec.Struct):
+    message: str
+
+
 class Daytona:
     """An account at Daytona.
 
@@ -232,7 +236,7 @@ class Daytona:
 
     def _refusal(self, response: httpx.Response, body: bytes, *, of_sandbox: bool) -> ProviderError:
         status = response.status_code
-        said = self._shown(body.decode("utf-8", "replace").strip())
+        said = self._shown(_message(body))
         advice = _ADVICE.get(status, "")
         text = "; ".join(filter(None, (f"HTTP {status}", said, advice)))
         if status == 404 and not of_sandbox:
@@ -255,6 +259,14 @@ def _decoded(body: bytes, kind: type[Any]) -> Any:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         text = f"an answer of another form came: {str(error)[:_MAX_SHOWN]}"
         raise ProviderError(text, is_passing=True) from None
+
+
+def _message(body: bytes) -> str:
+    """Return what a refusal says to people; all of it where it is in another form."""
+    try:
+        return msgspec.json.decode(body, type=_RefusalDocument).message
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return body.decode("utf-8", "replace").strip()
 
 
 def _retry_after_s(response: httpx.Response) -> float | None:
