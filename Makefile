@@ -52,6 +52,7 @@ lock:  ## resolve the dependencies again and pin them with their hashes (needs u
 	$(COMPILE) pyproject.toml -o requirements/run.txt
 	$(COMPILE) pyproject.toml -c requirements/run.txt --extra pandas --extra test -o requirements/test.txt
 	$(COMPILE) pyproject.toml -c requirements/test.txt --extra pandas --extra test --extra lint -o requirements/lint.txt
+	$(COMPILE) pyproject.toml -c requirements/test.txt --extra pandas --extra test --extra oracle -o requirements/oracle.txt
 	echo 'hatchling' | $(COMPILE) - -c requirements/lint.txt -o requirements/build.txt
 
 ci:  ## what is checked before a change lands

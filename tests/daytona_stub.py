@@ -19,10 +19,13 @@ from collections import Counter
 from collections.abc import Callable
 from email.message import Message
 from email.parser import BytesParser
+from functools import cached_property
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Self, cast
 from urllib.parse import unquote, urlsplit
+
+from deno import find_deno_bin
 
 KEY = "dtn_secret_key_of_the_tests"
 SNAPSHOT = "evaluators"
@@ -39,15 +42,15 @@ class Sandbox:
         self.processes: set[subprocess.Popen[bytes]] = set()
         self.looks = 0
 
-    def run(self, code: str, timeout_s: float | None) -> tuple[int, str]:
-        """Run a program, and return exit code and all that it printed."""
+    def run(self, code: str, timeout_s: float | None) -> bytes:
+        """Run a program, and return exit code and all that it printed, as the API does."""
         with subprocess.Popen(
             [sys.executable, "-c", code],
             cwd=self.folder,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            env={"PATH": os.environ["PATH"], "HOME": str(self.folder)},
+            env={"PATH": f"{_with_node(self.folder)}:{os.defpath}", "HOME": str(self.folder)},
             start_new_session=True,
         ) as process:
             self.processes.add(process)
@@ -57,24 +60,46 @@ class Sandbox:
                 _kill(process)
                 output, _ = process.communicate()
             self.processes.discard(process)
-        return process.returncode, output.decode("utf-8", "replace")
+        printed = output.decode("utf-8", "replace")
+        said: dict[str, Any] = {
+            "exitCode": process.returncode,
+            "result": printed,
+            "artifacts": {"charts": []},
+        }
+        return json.dumps(said).encode()
 
     def remove(self) -> None:
         """End what runs in it."""
         for process in list(self.processes):
             _kill(process)
+        for pid in _processes_in(self.folder):  # what the program started
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
 class Answer:
-    """What the stub sends instead of doing what it was asked for, or after having done it."""
+    """What is sent: by the stub, or in its place.
+
+    Args:
+        status: The HTTP status.
+        body: Bytes, or what makes them once somebody looks: what code printed, for whoever wants it run.
+        headers: Beside the length.
+    """
 
     def __init__(
-        self, status: int, body: bytes = b"{}", headers: dict[str, str] | None = None
+        self,
+        status: int,
+        body: bytes | Callable[[], bytes] = b"{}",
+        headers: dict[str, str] | None = None,
     ) -> None:
         self.status = status
-        self.body = body
         self.headers = headers or {}
+        self._body = body
+
+    @cached_property
+    def body(self) -> bytes:
+        return self._body if isinstance(self._body, bytes) else self._body()
 
 
 #: Given the method, the path and the true answer: another one, or the same. None hangs up.
@@ -97,6 +122,8 @@ class DaytonaStub:
         #: The state that every sandbox stays in; usually none.
         self.stuck_state = ""
         self.blocks_network = True
+        #: Set once code is about to be run.
+        self.running = threading.Event()
         self._lock = threading.Lock()
         stub = self
 
@@ -105,7 +132,9 @@ class DaytonaStub:
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, args=(0.01,), daemon=True
+        )
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -150,6 +179,8 @@ class DaytonaStub:
             sandbox = self.living.get(found[1])
             if sandbox is None:
                 return _json({"message": "no such sandbox"}, 404)
+            if found[2] == "process/code-run":
+                self.running.set()
             return _in_sandbox(sandbox, found[2], headers, body)
         return _json({}, 404)
 
@@ -218,8 +249,7 @@ def _in_sandbox(sandbox: Sandbox, call: str, headers: Message, body: bytes) -> A
         wanted = json.loads(body)
         if len(wanted["code"]) > 128 << 10:  # more than one argument of a command may have
             return _json({"exitCode": 126, "result": "argument list too long"})
-        code, output = sandbox.run(wanted["code"], wanted.get("timeout"))
-        return _json({"exitCode": code, "result": output, "artifacts": {"charts": []}})
+        return Answer(200, lambda: sandbox.run(wanted["code"], wanted.get("timeout")))
     return _json({}, 404)
 
 
@@ -239,6 +269,27 @@ def _files(headers: Message, body: bytes) -> dict[str, bytes]:
 
 def _json(value: Any, status: int = 200) -> Answer:
     return Answer(status, json.dumps(value).encode(), {"Content-Type": "application/json"})
+
+
+def _with_node(folder: Path) -> Path:
+    """Return where `node` is found; on a machine without it, something that Deno makes good for."""
+    if node := shutil.which("node"):
+        return Path(node).parent
+    program = folder / "bin" / "node"
+    if not program.exists():
+        program.parent.mkdir()
+        program.write_text(f'#!/bin/sh\nexec "{find_deno_bin()}" run -A --v8-flags="$1" "$3"\n')
+        program.chmod(0o755)
+    return program.parent
+
+
+def _processes_in(folder: Path) -> list[int]:
+    found: list[int] = []
+    for link in Path("/proc").glob("[0-9]*/cwd"):
+        with contextlib.suppress(OSError):
+            if link.readlink().is_relative_to(folder):
+                found.append(int(link.parent.name))
+    return found
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:

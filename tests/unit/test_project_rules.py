@@ -99,7 +99,7 @@ def test_no_file_holds_a_path_of_this_machine():
     assert holding == []
 
 
-@pytest.mark.parametrize("name", ["build", "run", "test", "lint"])
+@pytest.mark.parametrize("name", ["build", "run", "test", "lint", "oracle"])
 def test_every_locked_package_is_pinned_with_hashes(name: str):
     lock = text_of(ROOT / "requirements" / f"{name}.txt")
 

@@ -51,12 +51,14 @@ def _heading(report: Report) -> Text:
     if not report.is_complete:
         rows = f"{report.items:,} of {rows}"
     heading = Text(f"{rows} in {report.duration_s:.2f} s, ")
-    # One per kind of sandbox: Python and JavaScript run in different ones.
-    runners = {one.tier: one for one in report.runners if one is not None}
+    # One per kind of sandbox: Python and JavaScript run in different ones. Of two of a kind the one that lacks more.
+    known = sorted(filter(None, report.runners), key=lambda one: len(one.missing))
+    runners = {one.tier: one for one in known}
     if "local" in runners:
         heading.append("NO SANDBOX: the code ran with your own rights", style="bold red")
     elif not runners:
-        heading.append("nothing had to run")
+        refused = any(summary.unavailable for summary in report.summaries)
+        heading.append("there was no sandbox" if refused else "nothing had to run")
     else:
         for place, (tier, runner) in enumerate(sorted(runners.items())):
             before = ", " if place else "sandbox: "

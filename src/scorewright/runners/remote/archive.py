@@ -9,9 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-import scorewright
-
-_ROOT: Final = Path(scorewright.__file__).parent
+_ROOT: Final = Path(__file__).parents[2]
 _INSIDE: Final = "runners/remote/inside"
 #: Copied as they are: standard library only.
 _COPIED: Final = (

@@ -89,8 +89,12 @@ class _SandboxDocument(msgspec.Struct, rename="camel"):
 
 
 class _RunDocument(msgspec.Struct, rename="camel"):
-    exit_code: int
-    result: str
+    exit_code: int = -1
+    result: str = ""
+
+
+class _RefusalDocument(msgspec.Struct):
+    message: str
 
 
 class Daytona:
@@ -105,7 +109,11 @@ class Daytona:
     def __init__(self, settings: DaytonaSettings) -> None:
         self._settings = settings
         self._client = httpx.Client(
-            headers={"Authorization": f"Bearer {settings.api_key}"}, timeout=_TIMEOUT_S
+            headers={
+                "Authorization": f"Bearer {settings.api_key}",
+                "Accept-Encoding": "identity",  # so that the bytes that come are the bytes there are
+            },
+            timeout=_TIMEOUT_S,
         )
 
     def create(self, labels: Mapping[str, str], *, idle_s: float) -> Sandbox:
@@ -184,24 +192,22 @@ class Daytona:
         return _decoded(self._answer(request, _MAX_ANSWER_BYTES), _SandboxDocument)
 
     def _checked(self, document: _SandboxDocument) -> Sandbox:
-        """Refuse a sandbox that is not what was asked for."""
-        sandbox = Sandbox(
-            document.id,
-            f"{document.toolbox_proxy_url.rstrip('/')}/{quote(document.id, safe='')}",
-            document.state == "started",
-        )
-        flaw = ""
+        """Return the sandbox, with what keeps it from being what was asked for."""
+        flaw, is_passing = "", False
         if not document.network_block_all:
             flaw = "its network is not blocked; check the account's rights at the provider"
         elif not _is_safe(document.toolbox_proxy_url):
             flaw = "it is to be reached without encryption"
-        if flaw:
-            self.destroy(sandbox)
-            raise ProviderError(f"a sandbox was refused: {flaw}", is_passing=False)
-        if document.state in _NEVER_READY:
-            reason = self._shown(document.error_reason or "no reason was given")
-            raise ProviderError(f"the sandbox is {document.state}: {reason}", is_passing=True)
-        return sandbox
+        elif document.state in _NEVER_READY:
+            reason = document.error_reason or "no reason was given"
+            flaw, is_passing = self._shown(f"it is in state {document.state}: {reason}"), True
+        return Sandbox(
+            document.id,
+            f"{document.toolbox_proxy_url.rstrip('/')}/{quote(document.id, safe='')}",
+            document.state == "started",
+            flaw,
+            is_passing,
+        )
 
     def _answer(self, request: httpx.Request, max_bytes: int, *, of_sandbox: bool = False) -> bytes:
         """Send a request and return the body of a good answer.
@@ -215,7 +221,7 @@ class Daytona:
             response = self._client.send(request, stream=True)
             with contextlib.closing(response):
                 body = bytearray()
-                for part in response.iter_bytes():
+                for part in response.iter_raw():
                     body += part
                     if len(body) > max_bytes:
                         raise ProviderError(
@@ -230,7 +236,7 @@ class Daytona:
 
     def _refusal(self, response: httpx.Response, body: bytes, *, of_sandbox: bool) -> ProviderError:
         status = response.status_code
-        said = self._shown(body.decode("utf-8", "replace").strip())
+        said = self._shown(_message(body))
         advice = _ADVICE.get(status, "")
         text = "; ".join(filter(None, (f"HTTP {status}", said, advice)))
         if status == 404 and not of_sandbox:
@@ -253,6 +259,14 @@ def _decoded(body: bytes, kind: type[Any]) -> Any:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         text = f"an answer of another form came: {str(error)[:_MAX_SHOWN]}"
         raise ProviderError(text, is_passing=True) from None
+
+
+def _message(body: bytes) -> str:
+    """Return what a refusal says to people; all of it where it is in another form."""
+    try:
+        return msgspec.json.decode(body, type=_RefusalDocument).message
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return body.decode("utf-8", "replace").strip()
 
 
 def _retry_after_s(response: httpx.Response) -> float | None:

@@ -40,6 +40,18 @@ def delay_s(attempt: int, asked_s: float | None) -> float:
     return max(jittered, min(asked_s or 0.0, _MAX_ASKED_S))
 
 
+def _is_usable(sandbox: Sandbox) -> bool:
+    """Tell whether a sandbox is ready.
+
+    Raises:
+        ProviderError: It has a flaw.
+    """
+    if sandbox.flaw:
+        text = f"sandbox {sandbox.sandbox_id} cannot be used: {sandbox.flaw}"
+        raise ProviderError(text, is_passing=sandbox.flaw_is_passing)
+    return sandbox.is_ready
+
+
 class Lease:
     """At most one sandbox. Two threads use it: one works in the sandbox, the other one may close.
 
@@ -89,7 +101,7 @@ class Lease:
             if self._sandbox is None:
                 self._sandbox = self._provider.create(self.labels, idle_s=self._idle_s)
             deadline_s = time.monotonic() + _READY_TIMEOUT_S
-            while not self._sandbox.is_ready:
+            while not _is_usable(self._sandbox):
                 if time.monotonic() > deadline_s:
                     raise ProviderError("the sandbox did not get ready in time", is_passing=True)
                 self._pause(_LOOK_EVERY_S, self.closing)
@@ -117,8 +129,9 @@ class Lease:
                 self._provider.destroy(sandbox)
             except ProviderError as error:
                 reason = str(error)
-                if attempt < _DESTROY_ATTEMPTS:
-                    self._pause(delay_s(attempt, error.retry_after_s), never)
+                if not error.is_passing or attempt == _DESTROY_ATTEMPTS:
+                    break
+                self._pause(delay_s(attempt, error.retry_after_s), never)
             else:
                 return
         self._notice(

@@ -74,6 +74,8 @@ class RemoteWorker:
         self._failures = 0
         #: Why nothing more is tried.
         self._given_up: Failed | None = None
+        #: What went wrong with ourselves.
+        self._crash: BaseException | None = None
         self._thread = Thread(target=self._work, name="scorewright-remote", daemon=True)
 
     # ---- what the session sees ------------------------------------------------------------------
@@ -100,6 +102,8 @@ class RemoteWorker:
 
     def receive(self) -> list[tuple[bytes, bytes]]:
         """As in `Worker`."""
+        if self._crash is not None:
+            raise self._crash
         with contextlib.suppress(BlockingIOError):
             os.read(self._near.fileno(), 4096)
         with self._lock:
@@ -146,6 +150,9 @@ class RemoteWorker:
                     self._judge(batch)
         except ClosedError:
             pass
+        except BaseException as error:  # noqa: BLE001 - a thread that died in silence would be waited for for ever
+            self._crash = error
+            self._wake()
         finally:
             self._lease.close()
 
@@ -207,6 +214,11 @@ class RemoteWorker:
     def _hand_over(self, kind: bytes, delivery: Delivery) -> None:
         body = msgspec.msgpack.encode(delivery)
         with self._lock:
+            self._arrived.append((kind, body))
+        self._wake()
+
+    def _wake(self) -> None:
+        """Have the session ask for what has arrived."""
+        with self._lock:
             if not self._is_ended:
-                self._arrived.append((kind, body))
                 self._far.send(b"\0")

@@ -34,6 +34,10 @@ class Sandbox(msgspec.Struct, frozen=True):
     #: Where files and code go.
     address: str
     is_ready: bool
+    #: Why it must not, or will never, be used; empty where it may be.
+    flaw: str = ""
+    #: Whether another one may be without this flaw.
+    flaw_is_passing: bool = True
 
 
 class CodeRun(msgspec.Struct, frozen=True):
@@ -55,7 +59,7 @@ class Provider(Protocol):
         """Ask for a sandbox without a network, which removes itself after `idle_s` seconds without a call.
 
         Returns:
-            The sandbox, which may have to get ready yet.
+            The sandbox, which may have to get ready yet, or have a flaw: whoever asked for it has to remove it.
 
         Raises:
             ProviderError: There is none.
@@ -66,7 +70,7 @@ class Provider(Protocol):
         """Return the sandbox as it is now.
 
         Raises:
-            ProviderError: It will never be ready.
+            ProviderError: It is gone, or nobody knows.
         """
         ...
 

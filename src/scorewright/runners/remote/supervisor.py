@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Callable
 from typing import Final, TypeAlias
@@ -22,6 +23,7 @@ Translate: TypeAlias = Callable[[protocol.Load], tuple[str, list[int] | None]]
 
 #: Seconds that a sandbox outlives its last call, beyond what a call may take.
 _IDLE_S: Final = 300.0
+_ENGINE: Final = r"(cpython|pypy|node) [0-9][\w.+-]{0,30}( / v8 [\w.+-]{1,40})?"
 _PROVIDERS_OWN: Final = "kernel layers (what keeps the code in is up to the provider)"
 _CLOCK_RUNS: Final = "clock (Python's runs, so that results are not reproducible)"
 
@@ -119,4 +121,5 @@ class RemoteRunner:
 
     def _note_engine(self, engine: str) -> None:
         if not self._engine:  # the same for all sandboxes of a snapshot
-            self._engine = "".join(c for c in engine[:80] if c.isprintable())
+            # The author's code could have written it: no more than a name and a version is believed.
+            self._engine = engine if re.fullmatch(_ENGINE, engine) else "an engine that hides"

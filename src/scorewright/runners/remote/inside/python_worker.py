@@ -125,6 +125,10 @@ class Worker:
         forget_machine()
         self._restart_entropy = seed_entropy()
         self._restart_entropy(self._load["seed"])
+        if "asyncio" in self._load["source"]:  # for every source, it would be a long import
+            from scorewright.runners.harness import event_loop
+
+            event_loop.install()
         failure: dict[str, Any] | None = None
         self._watchdog.start()
         self._watchdog.active = True
@@ -264,13 +268,14 @@ def _bound_memory(memory_mb: int) -> None:
 def main(memory_mb: int) -> None:
     """Serve one evaluator until the input ends."""
     wire = Wire()
+    load = json.loads(wire.receive())
+    _bound_memory(memory_mb)
+    worker = Worker(wire, load)
+    engine = f"{sys.implementation.name} {platform.python_version()}"
+    # What fails up to here is no author's fault: the loop tells it by the hello that does not come.
+    wire.send(protocol.HELLO, json.dumps({"engine": engine}).encode())
     end = os._exit  # the author's code may put something else in its place
     try:
-        engine = f"{sys.implementation.name} {platform.python_version()}"
-        wire.send(protocol.HELLO, json.dumps({"engine": engine}).encode())
-        load = json.loads(wire.receive())
-        _bound_memory(memory_mb)
-        worker = Worker(wire, load)
         failure = worker.load()
         wire.send(protocol.LOADED, json.dumps({"failure": failure}).encode())
         while failure is None:

@@ -69,13 +69,17 @@ class Batch:
     def answer(self, offset: int, result: Any) -> None:
         """Take a result for the open item at `offset`; the first one where there is none."""
         at = self.open.pop(offset if 0 <= offset < len(self.open) else 0)
-        self.results[at] = json.dumps(result, ensure_ascii=False).encode("utf-8", "replace")
+        self.results[at] = _as_line(result)
         self.size += len(self.results[at])
 
     @property
     def done(self) -> int:
         """How many results there are before the first open item."""
         return self.open[0] if self.open else len(self.items)
+
+
+def _as_line(result: Any) -> bytes:
+    return json.dumps(result, ensure_ascii=False).encode("utf-8", "replace")
 
 
 class Loop:
@@ -94,19 +98,24 @@ class Loop:
         self._deadline_s = time.monotonic() + run_s
         self._command = _command(load["language"], memory_mb)
         self._idle_losses = 0
+        self._was_loaded = False
         self.engine = ""
-        #: In place of all results: why the evaluator could not be loaded.
+        #: In place of a result: why the evaluator could not be loaded.
         self.load_failure: Any = None
 
     def run(self) -> None:
         """Judge until every item has a result, or the time or the room is used up."""
         while self._batch.open and self.load_failure is None and not self._is_used_up():
             self._attend()
+        if self._was_loaded and self.load_failure is not None:  # so it can be, but not every time
+            while self._batch.open:
+                self._batch.answer(0, self.load_failure)
+            self.load_failure = None
 
     def lines(self) -> list[bytes]:
         """Return the results as far as there is none missing; of one that could not be loaded, why not."""
-        if self.load_failure is not None and not self._batch.done:
-            return [json.dumps(self.load_failure, ensure_ascii=False).encode("utf-8", "replace")]
+        if self.load_failure is not None:
+            return [_as_line(self.load_failure)]
         return self._batch.results[: self._batch.done]
 
     def _is_used_up(self) -> bool:
@@ -116,6 +125,7 @@ class Loop:
     def _attend(self) -> None:
         """Start a worker and stay with it to its end."""
         worker = WorkerProcess(self._command, FOLDER)
+        worker.send(protocol.LOAD, json.dumps(self._load["load"]).encode())
         watch = Watch(worker, self._load["timeout_s"] + self._load["grace_s"])
         try:
             self._serve(worker, watch)
@@ -137,11 +147,12 @@ class Loop:
             said: Any = json.loads(body) if body else None
             if kind == protocol.HELLO and watch.phase == "start":
                 self.engine = str(said["engine"])[:200]
-                worker.send(protocol.LOAD, json.dumps(self._load["load"]).encode())
                 watch.enter("load")
             elif kind == protocol.LOADED and watch.phase == "load":
                 if said["failure"] is not None:
                     self.load_failure = [1, said["failure"], "", 0]
+                    return False
+                self._was_loaded = True
                 worker.send(protocol.BATCH, self._batch.body())
                 watch.enter("items")
             elif kind == protocol.RESULTS and watch.phase == "items":
@@ -170,7 +181,7 @@ class Loop:
         status = worker.end()
         words = worker.last_words
         if watch.phase == "start":
-            raise UnusableError(f"the harness did not start (exit code {status}): {words[-300:]}")
+            raise UnusableError(f"the harness did not start: {_gist(words) or status}")
         result = [LOST, {"reason": reason, "status": status, "words": words}, "", 0]
         if watch.phase == "load":
             self.load_failure = result
@@ -211,6 +222,12 @@ class Watch:
             START_TIMEOUT_S if self.phase == "start" else self._patience_s
         ):
             raise LostError("time")
+
+
+def _gist(words: str) -> str:
+    """Return the line that says what went wrong, of a traceback in either language."""
+    lines = words.splitlines() or [""]
+    return next((line for line in reversed(lines) if "Error" in line), lines[-1]).strip()[:300]
 
 
 def _command(language: str, memory_mb: int) -> list[str]:
