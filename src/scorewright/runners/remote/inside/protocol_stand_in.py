@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import struct
+from typing import Literal
+
+#: None is applied here.
+Policy = Literal["", "restricted"]
 
 LOAD, BATCH = b"L", b"B"
 HELLO, LOADED, RESULTS, RETIRE = b"H", b"l", b"r", b"x"
