@@ -316,7 +316,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(answer.body)))
         self.end_headers()
-        self.wfile.write(answer.body)
+        with contextlib.suppress(ConnectionError):  # who asked has gone
+            self.wfile.write(answer.body)
 
     def _body(self) -> bytes:
         if self.headers.get("Transfer-Encoding") != "chunked":

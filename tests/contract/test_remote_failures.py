@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Generator
 
 import pytest
@@ -82,6 +83,26 @@ def test_what_does_not_pass_fails_items_as_ours_after_a_few_attempts(stub: Dayto
     assert len(failures(judged)) == 1000
     assert re.search(r"^daytona: .* \(tried 4 times\)$", failures(judged)[0].message)
     assert len(stub.requests) < 25
+    assert stub.living == {}
+
+
+def test_a_provider_that_does_not_answer_is_not_waited_for_for_ever(
+    stub: DaytonaStub, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("scorewright.runners.remote.daytona._TIMEOUT_S", 0.2)
+    is_over = threading.Event()
+
+    def trouble(_method: str, path: str, answer: Answer) -> Answer:
+        if path == "/api/sandbox":
+            is_over.wait(60)
+        return answer
+
+    stub.trouble = trouble
+    with remote(stub) as runner:
+        judged = outcomes(judge(runner, ECHO))
+    is_over.set()
+
+    assert "no answer: ReadTimeout" in failures(judged)[0].message
     assert stub.living == {}
 
 

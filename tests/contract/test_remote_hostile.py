@@ -144,6 +144,24 @@ def test_code_that_writes_to_the_loop_s_output_spoils_its_own_batch_alone(stub: 
     assert scores(honest) == list(NUMBERS)
 
 
+@pytest.mark.parametrize("signal", ["SIGKILL", "SIGSTOP"])
+def test_code_that_ends_or_stops_the_loop_costs_its_own_evaluator_the_sandbox(
+    stub: DaytonaStub, monkeypatch: pytest.MonkeyPatch, signal: str
+):
+    monkeypatch.setattr("scorewright.runners.remote.link._ATTEMPTS", 2)
+    monkeypatch.setattr("scorewright.runners.remote.call._RUN_S", 0.5)
+    monkeypatch.setattr("scorewright.runners.remote.call._STARTING_S", 0.5)
+    source = f"import os, signal\ndef evaluate(x):\n    os.kill(os.getppid(), signal.{signal})\n"
+
+    with remote(stub) as runner:
+        judged = outcomes(judge(runner, source, NUMBERS))
+
+    assert {each.code for each in failures(judged)} == {FailureCode.SANDBOX_UNAVAILABLE}
+    assert "gave no whole answer (exit code -9)" in failures(judged)[0].message
+    assert len(stub.made) == 2
+    assert stub.living == {}
+
+
 @pytest.mark.parametrize(
     "printing",
     [
