@@ -170,5 +170,5 @@ def test_the_local_runner_is_named_for_what_it_is(cli: CommandLine):
 
 
 def test_a_runner_that_is_not_there_is_the_callers_mistake():
-    with pytest.raises(UsageError, match="use one of jail, restricted, deno, local"):
+    with pytest.raises(UsageError, match="use one of jail, restricted, deno, remote, local"):
         check_command("prison")

@@ -248,3 +248,29 @@ def test_a_run_imports_no_http_client_that_it_does_not_need():
     )
 
     assert done.stdout.strip() == "False"
+
+
+def test_what_remote_sandboxes_promise_can_be_checked(cli: CommandLine, stub: DaytonaStub):
+    done = cli("runner", "check", "remote", "--format", "json", env=stub.environment)
+
+    document = done.document
+    assert done.code == 0, document
+    assert [probe["name"] for probe in document["probes"] if not probe["passed"]] == []
+    assert document["passed"] == len(document["probes"]) > 10
+    assert stub.living == {}
+
+
+def test_a_check_without_an_account_says_so(cli: CommandLine):
+    done = cli("runner", "check", "remote", "--format", "json")
+
+    assert done.code == 3
+    assert "DAYTONA_API_KEY" in done.document["unavailable"]
+
+
+def test_a_provider_that_gives_nothing_has_not_passed(cli: CommandLine, stub: DaytonaStub):
+    stub.trouble = lambda _method, _path, _answer: Answer(403, b"{}")
+
+    done = cli("runner", "check", "remote", "--quick", "--format", "json", env=stub.environment)
+
+    assert done.code == 1
+    assert done.document["passed"] == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, assert_never
@@ -11,10 +12,11 @@ from rich.table import Table
 from rich.text import Text
 
 from scorewright.cli.console import open_console
-from scorewright.domain.errors import UsageError
+from scorewright.cli.speech import say
+from scorewright.domain.errors import SandboxUnavailableError, UsageError
+from scorewright.runners.base import Runner
 from scorewright.runners.deno.layers import PURPOSES as DENO_PURPOSES
 from scorewright.runners.jail.layers import ON, PURPOSES, is_on
-from scorewright.runners.jail.supervisor import KernelRunner
 from scorewright.runners.probes import SUITES, Probe
 from scorewright.runners.selfcheck import Verdict
 from scorewright.services.self_check import (
@@ -29,6 +31,7 @@ from scorewright.services.self_check import (
 
 _EXIT_PASSED, _EXIT_FAILED, _EXIT_UNAVAILABLE = 0, 1, 3
 _LOCAL: Final = "local"
+_REMOTE: Final = "remote"
 _NO_SANDBOX: Final = (
     "local is no sandbox: code runs with your own rights, and nothing is contained. "
     "No probe was run, since it would have attacked this machine. Use it for code you trust."
@@ -39,7 +42,8 @@ def check_command(name: str | None, *, quick: bool = False, as_json: bool = Fals
     """Attack the sandboxes of this machine and print a verdict per probe.
 
     Args:
-        name: The runner; every one that is a sandbox of this machine's when None.
+        name: The runner; every one that is a sandbox of this machine's when None. Remote sandboxes are paid for, and
+            so have to be named.
         quick: Try only the probes that a server tries when it starts.
         as_json: Print one JSON document instead of tables.
 
@@ -56,30 +60,42 @@ def check_command(name: str | None, *, quick: bool = False, as_json: bool = Fals
     return _exit_code(checks)
 
 
-def _makers(name: str | None) -> Mapping[str, Callable[[], KernelRunner] | None]:
+def _makers(name: str | None) -> Mapping[str, Callable[[], Runner] | None]:
     if name is None:
         return TIERS
     if name == _LOCAL:
         return {name: None}
-    if name not in TIERS:
-        known = ", ".join((*TIERS, _LOCAL))
-        raise UsageError(f"runner {name}: this machine has no such runner; use one of {known}")
-    return {name: TIERS[name]}
+    makers: Mapping[str, Callable[[], Runner]] = {**TIERS, _REMOTE: _make_remote}
+    if name not in makers:
+        known = ", ".join((*makers, _LOCAL))
+        raise UsageError(f"runner {name}: there is no such runner; use one of {known}")
+    return {name: makers[name]}
+
+
+def _make_remote() -> Runner:
+    from scorewright.services.runner_choice import Runners
+
+    return Runners(_REMOTE, environ=os.environ, notice=say).of("python")
 
 
 def _check(
-    tier: str, make: Callable[[], KernelRunner] | None, report: _Report, *, quick: bool
+    tier: str, make: Callable[[], Runner] | None, report: _Report, *, quick: bool
 ) -> TierCheck:
     report.begin(tier)
     if make is None:
         check = TierCheck(tier, Unavailable(_NO_SANDBOX), {}, None, 0, 0.0)
     else:
-        check = _attack(make(), None if quick else SUITES[tier].probes, report)
+        try:
+            runner = make()
+        except SandboxUnavailableError as error:
+            check = TierCheck(tier, Unavailable(str(error)), {}, None, 0, 0.0)
+        else:
+            check = _attack(runner, None if quick else SUITES[tier].probes, report)
     report.end(check)
     return check
 
 
-def _attack(runner: KernelRunner, probes: Sequence[Probe] | None, report: _Report) -> TierCheck:
+def _attack(runner: Runner, probes: Sequence[Probe] | None, report: _Report) -> TierCheck:
     try:
         return check_runner(runner, probes, report)
     finally:
@@ -227,10 +243,12 @@ def _summary(check: TierCheck) -> Text:
     if isinstance(check.state, Unavailable):
         return Text(f"unavailable: {check.state.reason}", style="bold red")
     failed = _failed(check)
-    off = [name for name, _ in _in_order(check.layers) if not is_on(check.layers[name])]
-    layers = f"layers off: {', '.join(off)}" if off else "all layers on"
-    style = "bold red" if failed else "bold yellow" if off else "bold green"
     contained = f"{check.probes_tried - failed} of {check.probes_tried} probes contained"
+    off = [name for name, _ in _in_order(check.layers) if not is_on(check.layers[name])]
+    style = "bold red" if failed else "bold yellow" if off else "bold green"
+    if not check.layers:  # they are the provider's
+        return Text(contained, style=style)
+    layers = f"layers off: {', '.join(off)}" if off else "all layers on"
     return Text(f"{contained}; {layers}", style=style)
 
 

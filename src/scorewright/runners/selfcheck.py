@@ -29,8 +29,6 @@ from scorewright.runners.session import Session
 
 #: Enough for the interpreter, and soon used up.
 _MEMORY_MB: Final = 64
-#: What a probe may take on top of its items' time limits: starting, ending, a machine under load.
-_PATIENCE_S: Final = 15.0
 _NEIGHBOUR_TIMEOUT_S: Final = 10.0
 _TICK_MS: Final = 20
 _LOST: Final = "the sandbox itself was lost"
@@ -119,7 +117,7 @@ class SelfCheck:
             for probe, attack in zip(probes, attacks, strict=True):
                 attack.submit(range(1, probe.items + 1))
             longest_s = max(probe.items * probe.timeout_s for probe in probes)
-            _converse([*attacks, neighbour], began_s + longest_s + _PATIENCE_S)
+            _converse([*attacks, neighbour], began_s + longest_s + self.suite.patience_s)
         finally:
             for attack in attacks:
                 attack.close()

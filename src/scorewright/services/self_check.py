@@ -11,6 +11,7 @@ from typing import Final
 import msgspec
 
 from scorewright.domain.errors import SandboxUnavailableError
+from scorewright.runners.base import Runner
 from scorewright.runners.deno.supervisor import DenoRunner
 from scorewright.runners.jail.supervisor import JailRunner, KernelRunner, RestrictedRunner
 from scorewright.runners.probes import Probe
@@ -82,7 +83,7 @@ def check_tiers(makers: Mapping[str, Callable[[], KernelRunner]] = TIERS) -> lis
 
 
 def check_runner(
-    runner: KernelRunner, probes: Sequence[Probe] | None = None, watch: Watch | None = None
+    runner: Runner, probes: Sequence[Probe] | None = None, watch: Watch | None = None
 ) -> TierCheck:
     """Try probes against one runner, which may be at work already, and stays the caller's to close.
 
@@ -99,10 +100,10 @@ def check_runner(
     try:
         check = SelfCheck(runner)
     except SandboxUnavailableError as error:
-        watch.layers(runner.layers())
+        watch.layers(_layers(runner))
         return _tier_check(runner, Unavailable(str(error)), 0, began_s)
     with closing(check):
-        watch.layers(runner.layers())
+        watch.layers(_layers(runner))
         tried, through = 0, list[str]()
         quick = check.suite.quick
         verdicts = (
@@ -125,14 +126,18 @@ def _check_and_close(runner: KernelRunner) -> TierCheck:
 
 
 def _tier_check(
-    runner: KernelRunner, state: Available | Unavailable | Breached, tried: int, began_s: float
+    runner: Runner, state: Available | Unavailable | Breached, tried: int, began_s: float
 ) -> TierCheck:
     report = runner.report()
     return TierCheck(
         tier=runner.tier,
         state=state,
-        layers=runner.layers(),
+        layers=_layers(runner),
         engine=None if report is None else report.engine,
         probes_tried=tried,
         duration_s=time.monotonic() - began_s,
     )
+
+
+def _layers(runner: Runner) -> dict[str, str]:
+    return runner.layers() if isinstance(runner, KernelRunner) else {}

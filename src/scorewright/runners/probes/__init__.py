@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from scorewright.domain.source_language import Language
-from scorewright.runners.probes import python, script
+from scorewright.runners.probes import python, remote, script
 from scorewright.runners.probes.probe import Expect, Probe
 
 
@@ -25,6 +25,8 @@ class Suite:
     probes: tuple[Probe, ...]
     #: One of each dangerous kind, for a check at start-up: together they take a fraction of a second.
     quick: tuple[Probe, ...]
+    #: What a probe may take on top of its items' time limits: starting, ending, a machine under load.
+    patience_s: float = 15.0
 
 
 def judged_by_escape(probes: Iterable[Probe]) -> tuple[Probe, ...]:
@@ -40,5 +42,7 @@ SUITES: Final[Mapping[str, Suite]] = {
     # Its language policy refuses many of them before they do anything.
     "restricted": Suite("python", judged_by_escape(python.PROBES), judged_by_escape(python.QUICK)),
     "deno": Suite("javascript", script.PROBES, script.QUICK),
+    # A sandbox may take a minute to come up.
+    "remote": Suite("python", remote.PROBES, remote.QUICK, patience_s=180.0),
 }
 """By tier. A tier that is not here cannot be checked."""

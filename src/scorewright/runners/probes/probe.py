@@ -125,6 +125,8 @@ def describe(outcome: Outcome) -> str:
 def _is_as_expected(outcome: Outcome, expect: Expect) -> bool:
     if isinstance(outcome, Scored) and outcome.score == _ESCAPED:
         return False
+    if _failed_as(outcome, FailureCode.SANDBOX_UNAVAILABLE):  # nothing has run that could be judged
+        return False
     return _CRITERIA[expect](outcome)
 
 
