@@ -26,7 +26,6 @@ class _Load(msgspec.Struct, frozen=True):
     plan: Any
     clock_s: float
     seed: str
-    uses_entropy: bool
     max_output_bytes: int
 
 
@@ -73,7 +72,6 @@ class ScriptDialect(JsonDialect):
                 plan=load.plan,
                 clock_s=load.clock_s or 0.0,
                 seed=load.seed,
-                uses_entropy=load.uses_entropy,
                 max_output_bytes=load.max_output_bytes,
             )
         )
