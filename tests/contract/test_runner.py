@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Generator
 
 import pytest
 
 from scorewright.domain.errors import SandboxUnavailableError
 from scorewright.domain.result import Failed, FailureCode, Scored
-from scorewright.runners import selfcheck
 from scorewright.runners.jail.layers import MANDATORY, PURPOSES, is_on
 from scorewright.runners.jail.supervisor import JailRunner
 from scorewright.runners.local import LocalRunner
@@ -117,7 +117,7 @@ def test_a_probe_that_does_not_end_is_ended_and_has_failed(
     check: SelfCheck, monkeypatch: pytest.MonkeyPatch
 ):
     with monkeypatch.context() as patched:
-        patched.setattr(selfcheck, "_PATIENCE_S", -4.0)
+        patched.setattr(check, "suite", dataclasses.replace(check.suite, patience_s=-4.0))
         endless = Probe("x", "time", "while True: pass", Expect.TIMES_OUT, timeout_s=4.1)
         verdict = check.try_probe(endless)
 
