@@ -66,7 +66,8 @@ class Evaluation:
         self._makers = list(map(_record_maker, tasks))
         #: Per job, while the run is under way; None for one whose results hold for this run alone.
         self._reuses: list[Reuse | None] = [None] * len(tasks)
-        self._sample = Sample(self._jobs, settings.limits)
+        self._workers = settings.workers or os.cpu_count() or 1
+        self._sample = Sample(self._jobs, settings.limits, self._workers)
         names = [task.evaluator.name for task in tasks]
         self._previous = (
             None if previous is None else EarlierResults(previous, names, rows=dataset.rows)
@@ -113,17 +114,18 @@ class Evaluation:
             self._items(),
             self._jobs,
             limits=self._settings.limits,
-            workers=self._settings.workers or os.cpu_count() or 1,
+            workers=self._workers,
             should_stop=should_stop,
         )
         for group in groups:
             self._note_runners()
             yield self._take(group)
+            if self._sample.is_full:
+                self._sample.look_again(should_stop)
             self.report.duration_s = time.monotonic() - began_s
         if self._previous and self.report.items < self._dataset.rows:
             yield from self._previous.rest()
-        if not should_stop():
-            self._sample.look_again()
+        self._sample.look_again(should_stop)
 
     @contextmanager
     def _earlier_results(self) -> Generator[None]:

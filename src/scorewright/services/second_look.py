@@ -7,10 +7,12 @@ standard library, on addresses, on the weather. Such an evaluator is reported as
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 import msgspec
 
+from scorewright.domain.errors import SandboxUnavailableError
 from scorewright.domain.result import Failed, FailureCode, ItemOutcome, Outcome
 from scorewright.engine.execute import Group, Item, Job, execute
 from scorewright.runners.base import Limits
@@ -52,11 +54,13 @@ class Sample:
     Args:
         jobs: The run's.
         limits: The run's.
+        workers: The run's.
     """
 
-    def __init__(self, jobs: Sequence[Job], limits: Limits) -> None:
+    def __init__(self, jobs: Sequence[Job], limits: Limits, workers: int) -> None:
         self._jobs = jobs
         self._limits = limits
+        self._workers = workers
         #: Number and item of what was read, in order.
         self._read: deque[tuple[int, Item]] = deque()
         #: Items with what every job has computed of them; None where there is nothing to compare.
@@ -76,9 +80,6 @@ class Sample:
         Args:
             group: The next one.
             is_known: Per job and item, whether its outcome is from an earlier run.
-
-        Raises:
-            SandboxUnavailableError: Ours or the machine's: there was no worker for a second look.
         """
         end = group.first + len(group.item_ids)
         while self._read and self._read[0][0] <= end:
@@ -90,14 +91,16 @@ class Sample:
             ]
             self._judged.append((item, [_of_the_code(outcome) for outcome in first]))
             self._bytes += len(item.data)
-        if len(self._judged) >= _MAX_ITEMS or self._bytes >= _MAX_BYTES:
-            self.look_again()
 
-    def look_again(self) -> None:
+    @property
+    def is_full(self) -> bool:
+        """Whether it holds as much as it should: time to look again."""
+        return len(self._judged) >= _MAX_ITEMS or self._bytes >= _MAX_BYTES
+
+    def look_again(self, should_stop: Callable[[], bool]) -> None:
         """Judge what was taken again, in new workers, the last item first.
 
-        Raises:
-            SandboxUnavailableError: Ours or the machine's: there was no worker for it.
+        Where that cannot be had, or is to stop, fewer items are judged twice: the run's results are there already.
         """
         judged = [
             Item(
@@ -107,7 +110,22 @@ class Sample:
         ]
         expected = [first for _, first in reversed(self._judged)]
         self._judged, self._bytes = [], 0
-        groups = execute(judged, self._jobs, limits=self._limits, workers=len(self._jobs))
+        with suppress(SandboxUnavailableError):
+            self._compare(judged, expected, should_stop)
+
+    def _compare(
+        self,
+        items: Sequence[Item],
+        expected: Sequence[Sequence[Outcome | None]],
+        should_stop: Callable[[], bool],
+    ) -> None:
+        groups = execute(
+            items,
+            self._jobs,
+            limits=self._limits,
+            workers=self._workers,
+            should_stop=should_stop,
+        )
         for group in groups:
             for at, item_id in enumerate(group.item_ids):
                 of_item = expected[group.first + at]
