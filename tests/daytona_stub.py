@@ -85,6 +85,7 @@ class Answer:
         status: The HTTP status.
         body: Bytes, or what makes them once somebody looks: what code printed, for whoever wants it run.
         headers: Beside the length.
+        pause_s: Between one byte of the body and the next; all at once unless given.
     """
 
     def __init__(
@@ -92,9 +93,11 @@ class Answer:
         status: int,
         body: bytes | Callable[[], bytes] = b"{}",
         headers: dict[str, str] | None = None,
+        pause_s: float = 0.0,
     ) -> None:
         self.status = status
         self.headers = headers or {}
+        self.pause_s = pause_s
         self._body = body
 
     @cached_property
@@ -317,7 +320,11 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(answer.body)))
         self.end_headers()
         with contextlib.suppress(ConnectionError):  # who asked has gone
-            self.wfile.write(answer.body)
+            if not answer.pause_s:
+                self.wfile.write(answer.body)
+            for byte in answer.body if answer.pause_s else b"":
+                self.wfile.write(bytes([byte]))
+                threading.Event().wait(answer.pause_s)
 
     def _body(self) -> bytes:
         if self.headers.get("Transfer-Encoding") != "chunked":

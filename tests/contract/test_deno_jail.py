@@ -113,6 +113,27 @@ def test_a_promise_that_is_left_rejected_harms_nothing(runner: DenoRunner):
     assert scores(run(runner, source, NUMBERS)) == NUMBERS
 
 
+def test_promises_that_are_left_rejected_do_not_pile_up(runner: DenoRunner):
+    source = """
+    function evaluate(x) {
+      Promise.reject(Array.from({ length: 20_000 }, (_, i) => i));
+      return { score: x, explanation: "" };
+    }"""
+    numbers = list(range(1, 1001))  # 160 MB in all
+
+    assert scores(run(runner, source, numbers, memory_mb=64, timeout_s=5)) == numbers
+
+
+@pytest.mark.parametrize("name", ["fetch", "process", "require", "Worker", "Deno"])
+def test_what_is_missing_is_said_to_be_no_part_of_the_language(runner: DenoRunner, name: str):
+    outcome = run(runner, f"function evaluate(x) {{ return {name}(x); }}", [1])[0]
+
+    assert failed(outcome).message.startswith(
+        f"{name} is not defined; the sandbox has the language"
+    )
+    assert failed(outcome).line == 1
+
+
 # ---- what is out of reach ----------------------------------------------------------------------------
 
 

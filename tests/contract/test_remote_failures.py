@@ -108,6 +108,21 @@ def test_a_provider_that_does_not_answer_is_not_waited_for_for_ever(
     assert all(made.wanted["autoDeleteInterval"] == 0 for made in stub.made)
 
 
+def test_an_answer_that_comes_byte_by_byte_is_not_waited_for_for_ever(
+    stub: DaytonaStub, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("scorewright.runners.remote.daytona._TIMEOUT_S", 0.5)
+
+    def trouble(_method: str, path: str, answer: Answer) -> Answer:
+        return Answer(200, b" " * 100_000, pause_s=0.05) if path == "/api/sandbox" else answer
+
+    stub.trouble = trouble
+    with remote(stub) as runner:
+        judged = outcomes(judge(runner, ECHO))
+
+    assert "came too slowly" in failures(judged)[0].message
+
+
 def test_output_that_was_cut_is_no_answer(stub: DaytonaStub):
     cut = iter([True, False])
     stub.trouble = output_changed(lambda output: output[:-40] if next(cut, False) else output)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from contextlib import closing
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from command_line import CommandLine
@@ -189,6 +192,37 @@ def test_what_draws_random_numbers_is_bound_to_its_row(workshop: CommandLine):
     assert again == set()
     assert unmarked(after) == unmarked(before)
     assert moved == every()
+
+
+def test_the_row_s_number_does_not_run_into_what_comes_before_it(workshop: CommandLine):
+    workshop.write(
+        "length.py",
+        "import random\n\ndef evaluate(x):\n    return {'score': random.random(), 'explanation': str(x)}\n",
+    )
+    workshop.write_rows("rows.jsonl", [{"x": 0}, {"x": 11}])
+    run(workshop)
+    workshop.write_rows("rows.jsonl", [{"x": 5}] * 11 + [{"x": 1}])
+
+    computed, results = run(workshop)
+
+    assert computed == every(12)
+    assert results[-1]["explanation"] == "1"
+
+
+@pytest.mark.parametrize("metric", [float("nan"), b"bytes", 2**64 - 1, msgspec.msgpack.Ext(1, b"")])
+def test_a_forged_result_is_computed_again(workshop: CommandLine, metric: object):
+    run(workshop, "--limit", "1")
+    (path,) = (workshop.folder / ".scorewright" / "cache").glob("*.sqlite")
+    forged = msgspec.msgpack.encode([[["scored", 9.0, None, {"m": metric}, "forged"], "", 0]])
+    with closing(sqlite3.connect(path)) as connection, connection:
+        (key,) = connection.execute("select key from result").fetchone()
+        seal = blake2b(forged, key=key, digest_size=8).digest()
+        connection.execute("update result set outcome = ?, seal = ?", (forged, seal))
+
+    computed, results = run(workshop, "--limit", "1")
+
+    assert computed == {"1"}
+    assert results[0]["score"] == 1
 
 
 def test_what_is_nondeterministic_is_not_kept(workshop: CommandLine):

@@ -18,10 +18,12 @@ from scorewright.domain.source_limits import refuse_unreadable
 _ENTROPY = re.compile(
     r"[Rr]andom|[Cc]rypto|\beval\b|\bFunction\b|\bconstructor\b|\bglobalThis\b|\\u|\bMath\b(?!\.\w)"
 )
-#: What tells the time, or reaches any other name; a date made of a value, or read from a text, is the same every time.
+#: A date made of a value, or read from a text, is the same every time.
+_TIMELESS = re.compile(r"\bnew\s+Date\s*\(\s*[^)\s/]|\bDate\.(?:parse|UTC)\b")
+#: What tells the time, or reaches any other name; `this` may be the global object.
 _CLOCK = re.compile(
-    r"\bDate\b(?!\s*\(\s*[^)\s]|\.(?:parse|UTC)\b)|\bTemporal\b|\bIntl\b"
-    r"|\beval\b|\bFunction\b|\bconstructor\b|\bglobalThis\b|\\u"
+    r"\bDate\b|\bTemporal\b|\bIntl\b|\bperformance\b"
+    r"|\beval\b|\bFunction\b|\bconstructor\b|\bglobalThis\b|\\u|\bthis\b(?!\s*\.\s*[\w#$])"
 )
 
 
@@ -68,7 +70,7 @@ def _read_tree(tree: ScriptTree) -> ParsedSource:
             column=column,
             imports=rules.imports,
             names_entropy=_ENTROPY.search(text) is not None,
-            reads_clock=_CLOCK.search(text) is not None,
+            reads_clock=_CLOCK.search(_TIMELESS.sub("", text)) is not None,
         )
     diagnostics.sort(key=lambda d: (d.line, d.column))
     return ParsedSource(signature=signature, diagnostics=tuple(diagnostics))

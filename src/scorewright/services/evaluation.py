@@ -11,6 +11,7 @@ from itertools import islice
 
 import msgspec
 
+from scorewright._version import __version__
 from scorewright.domain.aggregate import Summary
 from scorewright.domain.result import ItemOutcome
 from scorewright.domain.result_record import RecordMaker, ResultRecord
@@ -262,5 +263,5 @@ def _record_maker(task: Task) -> RecordMaker:
 
 def _environment(report: RunnerReport, limits: Limits) -> str:
     """Return a digest of what the machine decides about results. Source: contracts §1."""
-    decided = msgspec.json.encode((report.tier, report.engine, VERSION, limits))
+    decided = msgspec.json.encode((report.tier, report.engine, __version__, VERSION, limits))
     return short_hash(decided, 16)

@@ -11,9 +11,13 @@ from collections.abc import Sequence
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from scorewright.domain.argument_text import make_argument_text
 from scorewright.domain.result import Failed, ItemOutcome
 from scorewright.runners.harness.protocol import Load
+from scorewright.runners.process import WorkerLostError
+from scorewright.runners.reply import decode_results
 
 if TYPE_CHECKING:
     from scorewright.storage.result_cache import ResultCache
@@ -23,6 +27,7 @@ if TYPE_CHECKING:
 _ALWAYS_KEPT_ROWS = 2_000
 _WORTH_KEEPING_US = 50
 _KEY_BYTES = 16
+_encode = msgspec.msgpack.Encoder().encode
 
 
 class Reuse:
@@ -67,7 +72,9 @@ class Reuse:
         """Return what is known of an item; None when it is to be computed."""
         if self._pays is False:
             return None
-        arguments = self._read(data) + (item_id.encode() if self._draws_chance else b"")
+        # No JSON holds a raw zero byte: what comes before it cannot run into the id.
+        drawn_for = b"\0" + item_id.encode() if self._draws_chance else b""
+        arguments = self._read(data) + drawn_for
         known = self._look_up(digest := _hash(arguments))
         if known is None:
             self._open[item_id] = digest
@@ -92,14 +99,19 @@ class Reuse:
             if not self._pays:
                 self._open.clear()
         if computed and self._pays and (lane := self.lane) is not None:
-            kept = [(_hash(lane + digest), outcome) for digest, outcome in computed]
+            kept = [(_hash(lane + digest), _encode([outcome])) for digest, outcome in computed]
             self._cache.put(lane, self._digest, kept)
         return reused
 
     def _look_up(self, digest: bytes) -> ItemOutcome | None:
         if not self.may_find or self.lane is None:
             return None
-        return self._cache.get(_hash(self.lane + digest))
+        kept = self._cache.get(_hash(self.lane + digest))
+        try:
+            # By the rules for a worker's answers: whoever can write to the file could have forged it.
+            return None if kept is None else decode_results(kept)[0]
+        except WorkerLostError:
+            return None
 
 
 def _hash(data: bytes) -> bytes:

@@ -9,26 +9,22 @@ import contextlib
 import sqlite3
 import time
 from collections.abc import Generator, Sequence
+from hashlib import blake2b
 from pathlib import Path
-
-import msgspec
-
-from scorewright.domain.result import ItemOutcome
 
 #: Part of the file's name: another form gets another file.
 _FORM = 1
 _MAX_BYTES = 512 << 20
 #: How long to wait for another run that writes.
 _BUSY_S = 1.0
+#: What a loss of power takes away is computed again.
+_SETTINGS = "pragma auto_vacuum = incremental; pragma journal_mode = wal; pragma synchronous = off;"
 _TABLES = """
 create table if not exists lane (id blob primary key, evaluator text, used_s real) without rowid;
-create table if not exists result (key blob primary key, lane blob, outcome blob) without rowid;
+create table if not exists result (key blob primary key, lane blob, seal blob, outcome blob) without rowid;
 create index if not exists lane_of_evaluator on lane (evaluator);
 create index if not exists result_of_lane on result (lane);
 """
-
-_encode = msgspec.msgpack.Encoder().encode
-_decode = msgspec.msgpack.Decoder(ItemOutcome).decode
 
 
 class ResultCache:
@@ -38,7 +34,7 @@ class ResultCache:
 
     Args:
         folder: Made when the first result is kept.
-        max_bytes: Above this the lanes that were not used for longest go.
+        max_bytes: Above this nothing more is kept, and the lanes that were not used for longest go.
     """
 
     def __init__(self, folder: Path, *, max_bytes: int = _MAX_BYTES) -> None:
@@ -59,36 +55,34 @@ class ResultCache:
         """Whether there may be any result in a lane."""
         return bool(self._ask("select 1 from lane where id = ?", (lane,)))
 
-    def get(self, key: bytes) -> ItemOutcome | None:
-        """Return the outcome that is kept under a key."""
-        rows = self._ask("select outcome from result where key = ?", (key,))
-        if not rows:
-            return None
-        try:
-            return _decode(rows[0][0])
-        except msgspec.DecodeError:
-            return None
+    def get(self, key: bytes) -> bytes | None:
+        """Return what is kept under a key; None also for what is not as it was put in."""
+        rows = self._ask("select seal, outcome from result where key = ?", (key,))
+        seal, outcome = rows[0] if rows else (None, None)
+        if isinstance(outcome, bytes) and seal == _seal(key, outcome):
+            return outcome
+        return None
 
-    def put(
-        self, lane: bytes, evaluator: str, results: Sequence[tuple[bytes, ItemOutcome]]
-    ) -> None:
-        """Keep outcomes of one lane under their keys.
+    def put(self, lane: bytes, evaluator: str, results: Sequence[tuple[bytes, bytes]]) -> None:
+        """Keep outcomes of one lane under their keys, while there is room.
 
         Args:
             lane: What they have in common.
             evaluator: The digest of their evaluator.
-            results: Keys and outcomes.
+            results: Keys, and outcomes as bytes.
         """
         connection = self._open()
         if connection is None:
             return
         with self._watching(), connection:  # one transaction
+            if _used_bytes(connection) > self._max_bytes:
+                return
             connection.execute(
                 "insert or replace into lane values (?, ?, ?)", (lane, evaluator, time.time())
             )
             connection.executemany(
-                "insert or replace into result values (?, ?, ?)",
-                [(key, lane, _encode(outcome)) for key, outcome in results],
+                "insert or replace into result values (?, ?, ?, ?)",
+                [(key, lane, _seal(key, outcome), outcome) for key, outcome in results],
             )
 
     def drop(self, lane: bytes) -> None:
@@ -98,7 +92,7 @@ class ResultCache:
                 _drop(connection, lane)
 
     def close(self, used: Sequence[bytes] = ()) -> None:
-        """Note which lanes were used, let the oldest go where there is too much, and close the file."""
+        """Make room by letting the oldest lanes go, but none of those that were used, and close the file."""
         connection = self._connection
         if connection is None:
             return
@@ -107,7 +101,7 @@ class ResultCache:
                 connection.executemany(
                     "update lane set used_s = ? where id = ?", [(time.time(), one) for one in used]
                 )
-            self._shrink(connection)
+            self._shrink(connection, set(used))
         connection.close()
         self._connection = None
 
@@ -117,10 +111,7 @@ class ResultCache:
                 self._make_folder()
                 connection = sqlite3.connect(self._path, timeout=_BUSY_S)
                 try:
-                    # What a loss of power takes away is computed again.
-                    connection.executescript(
-                        "pragma journal_mode = wal; pragma synchronous = off;" + _TABLES
-                    )
+                    connection.executescript(_SETTINGS + _TABLES)
                 except sqlite3.Error:
                     connection.close()
                     raise
@@ -133,7 +124,7 @@ class ResultCache:
         if not ignore.exists():
             ignore.write_text("*\n", encoding="utf-8")
 
-    def _ask(self, query: str, values: Sequence[object]) -> list[tuple[bytes]]:
+    def _ask(self, query: str, values: Sequence[object]) -> list[tuple[object, ...]]:
         if self._connection is None:
             return []
         with self._watching():
@@ -158,18 +149,27 @@ class ResultCache:
                 for path in self._folder.glob(f"{self._path.name}*"):
                     path.unlink()
 
-    def _shrink(self, connection: sqlite3.Connection) -> None:
-        (size,) = connection.execute("pragma page_size").fetchone()
-        while True:
-            pages, free = (
-                connection.execute(f"pragma {name}").fetchone()[0]
-                for name in ("page_count", "freelist_count")
-            )
-            oldest = connection.execute("select id from lane order by used_s limit 1").fetchone()
-            if (pages - free) * size <= self._max_bytes or oldest is None:
-                return
-            with connection:
-                _drop(connection, oldest[0])
+    def _shrink(self, connection: sqlite3.Connection, used: set[bytes]) -> None:
+        for (lane,) in connection.execute("select id from lane order by used_s").fetchall():
+            if _used_bytes(connection) <= self._max_bytes:
+                break
+            if lane not in used:
+                with connection:
+                    _drop(connection, lane)
+        connection.execute("pragma incremental_vacuum").fetchall()
+
+
+def _seal(key: bytes, outcome: bytes) -> bytes:
+    """Return what tells an outcome from one that a fault of the disk has made of it."""
+    return blake2b(outcome, key=key, digest_size=8).digest()
+
+
+def _used_bytes(connection: sqlite3.Connection) -> int:
+    pages, free, size = (
+        connection.execute(f"pragma {name}").fetchone()[0]
+        for name in ("page_count", "freelist_count", "page_size")
+    )
+    return (pages - free) * size
 
 
 def _drop(connection: sqlite3.Connection, lane: bytes) -> None:

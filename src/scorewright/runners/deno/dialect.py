@@ -16,6 +16,12 @@ from scorewright.runners.loss import OUT_OF_MEMORY, RESULT_TOO_LARGE
 #: What frames of the author's file are called in there: a path could hold anything.
 _FILENAME: Final = "evaluator.js"
 _MAX_LINE_CHARS: Final = 160
+#: What browsers and servers have, and the language has not.
+_FOREIGN: Final = frozenset(
+    "fetch XMLHttpRequest WebSocket EventSource process Deno require Worker Buffer navigator localStorage "
+    "sessionStorage crypto WebAssembly SharedArrayBuffer Atomics performance window document global".split()
+)
+_LANGUAGE_ALONE: Final = "the sandbox has the language alone: no network, files, processes or threads; put what the code needs into the item"
 
 
 class _Load(msgspec.Struct, frozen=True):
@@ -88,6 +94,8 @@ class ScriptDialect(JsonDialect):
         if code is not FailureCode.AUTHOR_ERROR:
             return Failed(code, message)
         name = None if failure.type is None else failure.type[:MAX_TYPE]
+        if name == "ReferenceError" and message.removesuffix(" is not defined") in _FOREIGN:
+            message = f"{message}; {_LANGUAGE_ALONE}"
         frames = [(self._author_line(line), called) for line, called in failure.frames if line > 0]
         shown = [self._show(line, called) for line, called in reversed(frames)]
         return Failed(

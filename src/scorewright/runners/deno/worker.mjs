@@ -20,8 +20,8 @@ const read = D.stdin.readSync.bind(D.stdin);
 const write = D.stdout.writeSync.bind(D.stdout);
 const mark = D.stderr.writeSync.bind(D.stderr);
 const exit = D.exit;
-/** Runs promise reactions until none is left. */
-const { runMicrotasks } = D[D.internal].core;
+/** Runs promise reactions until none is left; tells how much of the heap is used. */
+const { runMicrotasks, memoryUsage } = D[D.internal].core;
 const { isArray } = Array;
 const { defineProperty, getPrototypeOf, keys: ownKeys, prototype: objectPrototype } = Object;
 const { isFinite } = Number;
@@ -36,6 +36,12 @@ const ENGINE = D.engine ?? `deno ${D.version.deno} / v8 ${D.version.v8}`;
 const VALUE = 0, FAILURE = 1;
 const MARK = new Uint8Array(1);
 const BLANK = /(?:)/;
+/**
+ * More than a sound evaluator leaves behind. A rejected promise that nobody asked for stays until Deno's event loop turns,
+ * which it never does: then another worker goes on.
+ */
+const MAX_LEFT_BYTES = 32 << 20;
+const ITEMS_BETWEEN_LOOKS = 32;
 const FLUSH_AFTER_MS = 50;
 /** Three bytes a character at most, and a frame may have 2 MiB. */
 const FLUSH_CHARS = 1 << 17;
@@ -507,6 +513,15 @@ function showPath([first, ...rest]) {
   return first + rest.map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`)).join("");
 }
 
+/** Say where a path meets a text: the data may hold JSON as text where its author thinks of an object. */
+function whyAbsent(row, path) {
+  for (let length = 1; length < path.length; length++) {
+    const upTo = path.slice(0, length);
+    if (typeof resolve(row, upTo) === "string") return `"${showPath(upTo)}" is text here, not an object or a list`;
+  }
+  return "";
+}
+
 function reader(argument) {
   switch (argument.how) {
     case "constant": {
@@ -532,7 +547,8 @@ function reader(argument) {
           if (value !== MISSING) return value === null && !required ? undefined : value;
         }
         if (required) {
-          throw new FieldAbsent(`field ${paths.map(showPath).join(" or ")} (variable "${name}") is not in this item`);
+          const what = `field ${paths.map(showPath).join(" or ")} (variable "${name}") is not in this item`;
+          throw new FieldAbsent([what, ...paths.map((path) => whyAbsent(row, path)).filter(Boolean)].join("; "));
         }
         return undefined; // JavaScript's own way to leave an argument at its default
       };
@@ -661,6 +677,7 @@ function serve() {
   const fresh = loaded(load);
   if (!fresh) return;
   const call = compileCall(load.plan);
+  let untilLook = ITEMS_BETWEEN_LOOKS;
   for (;;) {
     const [ids, items] = parse(receive());
     let results = "";
@@ -684,6 +701,14 @@ function serve() {
         send("r", `[${results}]`);
         results = "";
         began = flushed = now();
+      }
+      if (--untilLook === 0) {
+        untilLook = ITEMS_BETWEEN_LOOKS;
+        if (memoryUsage().heapUsed > MAX_LEFT_BYTES) {
+          if (results) send("r", `[${results}]`);
+          send("x", "");
+          return;
+        }
       }
     }
     if (results) send("r", `[${results}]`);

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import math
 import secrets
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -218,11 +219,15 @@ class Daytona:
             of_sandbox: Whether it goes to a sandbox, of which there could be another one.
         """
         try:
+            # Each read has a limit of its own: an answer that comes byte by byte would never meet it.
+            deadline_s = time.monotonic() + _TIMEOUT_S + request.extensions["timeout"]["read"]
             response = self._client.send(request, stream=True)
             with contextlib.closing(response):
                 body = bytearray()
                 for part in response.iter_raw():
                     body += part
+                    if time.monotonic() > deadline_s:
+                        raise ProviderError("the answer came too slowly", is_passing=True)
                     if len(body) > max_bytes:
                         raise ProviderError(
                             f"an answer of more than {max_bytes:,} bytes came", is_passing=True
