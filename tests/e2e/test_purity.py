@@ -226,3 +226,38 @@ def test_the_second_look_holds_for_one_evaluator_among_several(workshop: Command
     done = workshop("run", "one.py", "leaky.py", "--data", "rows.jsonl", "--format", "json")
 
     assert [one["nondeterministic"] for one in done.document["evaluators"]] == [0, 1]
+
+
+# ---- what is set for every command -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", [CHECK, ("runner", "check", "jail", "--quick")])
+def test_a_layer_that_is_not_there_is_insisted_on_everywhere(
+    workshop: CommandLine, command: tuple[str, ...]
+):
+    done = workshop(*command, env={"SCOREWRIGHT_RUNNER_REQUIRE": "a_layer_of_the_future"})
+
+    assert done.code == 2
+    assert "there is no layer 'a_layer_of_the_future'" in done.stderr
+
+
+def test_items_without_an_end_end_the_check_after_one_pass(workshop: CommandLine):
+    workshop.write("one.py", "def evaluate(output):\n    while True: pass\n")
+
+    document = checked(workshop, 1, "--timeout-s", "0.1", "--limit", "3")
+
+    assert document["purity"]["compared"] == 0
+    assert [one["code"] for one in document["diagnostics"]] == ["not_compared"]
+
+
+def test_the_check_runs_where_the_environment_says(workshop: CommandLine):
+    workshop.write("one.py", "import os\n\ndef evaluate(output):\n    return {'score': 1, 'explanation': ''}\n")
+
+    jailed = workshop(*CHECK, env={"SCOREWRIGHT_RUNNER": "jail"})
+    restricted = workshop(*CHECK, env={"SCOREWRIGHT_RUNNER": "restricted"})
+    elsewhere = workshop(*CHECK, env={"SCOREWRIGHT_RUNNER": "wasm"})
+
+    assert jailed.code == 0
+    assert restricted.document[0]["purity"]["pure"] is True  # the same refusal for every item
+    assert (elsewhere.code, elsewhere.stderr.count("\n")) == (2, 1)
+    assert "there is no such runner" in elsewhere.stderr

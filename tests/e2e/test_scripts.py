@@ -57,7 +57,7 @@ def test_both_languages_run_side_by_side_and_agree(cli: CommandLine):
         ("x.js", "jail", "it runs Python alone"),
         ("x.py", "deno", "it runs JavaScript and TypeScript alone"),
         ("x.ts", "jail", "it runs Python alone"),
-        ("x.js", "local", "it runs Python alone, and this is JavaScript; use --runner deno"),
+        ("x.js", "local", "it runs Python alone, and this is JavaScript; use runner deno"),
     ],
 )
 def test_a_runner_refuses_a_language_that_it_does_not_take(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +33,9 @@ class CheckOptions:
     mapping: list[str]
     params: list[str]
     limit: int
+    timeout_s: float
+    memory_mb: int
+    runner: str
     as_json: bool
 
 
@@ -64,31 +68,31 @@ def check_command(options: CheckOptions) -> int:
 
 def _add_purity(documents: list[JsonObject], options: CheckOptions) -> None:
     """Run the purity check, and write its answers into the documents."""
+    from scorewright.cli.environment import required_layers
     from scorewright.cli.run import make_tasks
     from scorewright.runners.base import Limits
-    from scorewright.runners.jail.supervisor import JailRunner
     from scorewright.services.evaluators import load_evaluators
     from scorewright.services.plan import Settings
     from scorewright.services.purity import check_purity
     from scorewright.services.runner_choice import Runners
     from scorewright.sources.dataset import open_dataset
 
-    def make_runner(seed: int) -> JailRunner:
-        runner = JailRunner()
-        runner.hash_seed = seed
-        return runner
-
     assert options.data is not None  # noqa: S101 - checked before
     convention = Convention(options.convention) if options.convention else None
     evaluators = load_evaluators(options.evaluators, convention=convention)
-    runners = Runners("auto")
+    runners = Runners(
+        options.runner, required_layers=required_layers(), environ=os.environ, notice=say
+    )
     try:
         tasks = make_tasks(evaluators, runners, mapping=options.mapping, params=options.params)
         answers = check_purity(
             tasks,
             open_dataset(options.data),
-            settings=Settings(limits=Limits(), limit=options.limit),
-            make_runner=make_runner,
+            settings=Settings(
+                limits=Limits(timeout_s=options.timeout_s, memory_mb=options.memory_mb),
+                limit=options.limit,
+            ),
+            make_runner=runners.python_with_hash_seed,
         )
     finally:
         runners.close()

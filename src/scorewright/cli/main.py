@@ -14,8 +14,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
+from scorewright.cli.environment import runner_name
 from scorewright.domain.convention import Convention
-from scorewright.domain.errors import CallerError, OurError, UsageError
+from scorewright.domain.errors import CallerError, OurError
 from scorewright.domain.source_language import LANGUAGES
 
 EXIT_CALLER = 2
@@ -179,6 +180,11 @@ def _add_run_limits(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--workers", type=_at_least(1), metavar="N", help="processes (default: one per core)"
     )
+    _add_bounds(parser)
+    parser.add_argument("--limit", type=_at_least(0), metavar="N", help="the first N rows only")
+
+
+def _add_bounds(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--timeout-s",
         type=_seconds,
@@ -193,7 +199,6 @@ def _add_run_limits(parser: argparse.ArgumentParser) -> None:
         metavar="M",
         help="MiB a worker may use (default: 256)",
     )
-    parser.add_argument("--limit", type=_at_least(0), metavar="N", help="the first N rows only")
 
 
 def _add_run_output(parser: argparse.ArgumentParser) -> None:
@@ -250,6 +255,7 @@ def _add_check(commands: _Commands) -> None:
         metavar="N",
         help="items to judge for --purity, from the first (default: 200)",
     )
+    _add_bounds(parser)
     _add_format(parser)
 
 
@@ -314,7 +320,7 @@ def _call_run(options: argparse.Namespace) -> int:
     from scorewright.domain.source_language import LANGUAGE_OF_SUFFIX
     from scorewright.runners.jail.launch import launch_deno, launch_zygote
 
-    runner = options.runner or _runner_from_environment()
+    runner = options.runner or runner_name(RUNNERS)
     # A sandbox boots while we import the rest and read the data: each takes a tenth of a second.
     endings = [path.suffix.lower() for path in options.evaluators]
     languages = {LANGUAGE_OF_SUFFIX.get(ending, "python") for ending in endings}
@@ -349,16 +355,6 @@ def _call_run(options: argparse.Namespace) -> int:
     )
 
 
-def _runner_from_environment() -> str:
-    name = os.environ.get(_RUNNER_VARIABLE) or "auto"
-    if name not in RUNNERS or name == "local":
-        raise UsageError(
-            f"{_RUNNER_VARIABLE}={name}: it may be {', '.join(one for one in RUNNERS if one != 'local')}; "
-            "running without a sandbox has to be asked for each time, with --runner local"
-        )
-    return name
-
-
 def _call_check(options: argparse.Namespace) -> int:
     from scorewright.cli.check import CheckOptions, check_command
 
@@ -371,6 +367,9 @@ def _call_check(options: argparse.Namespace) -> int:
             mapping=options.mapping,
             params=options.params,
             limit=options.limit,
+            timeout_s=options.timeout_s,
+            memory_mb=options.memory_mb,
+            runner=runner_name(RUNNERS) if options.purity else "auto",
             as_json=options.format == "json",
         )
     )

@@ -13,6 +13,7 @@ from types import FrameType
 
 import msgspec
 
+from scorewright.cli.environment import required_layers
 from scorewright.cli.figures import counted
 from scorewright.cli.gate import Gate, parse_gate
 from scorewright.cli.progress import Progress, open_progress
@@ -34,7 +35,6 @@ from scorewright.storage.results_file import ResultsFile
 
 EXIT_OURS = 3
 EXIT_INTERRUPTED = 130
-_REQUIRE_VARIABLE = "SCOREWRIGHT_RUNNER_REQUIRE"
 #: In the working folder, as the caches of other tools are.
 _CACHE_FOLDER = Path(".scorewright/cache")
 
@@ -74,10 +74,9 @@ def run_command(
     Returns:
         The exit code: 0, 1 for a missed threshold, 3 when items had no sandbox, 130 after Ctrl-C.
     """
-    required = frozenset(filter(None, os.environ.get(_REQUIRE_VARIABLE, "").split(",")))
     runners = Runners(
         options.runner,
-        required_layers=required,
+        required_layers=required_layers(),
         zygote=zygote,
         launcher=launcher,
         environ=os.environ,

@@ -12,13 +12,16 @@ from rich.table import Table
 from rich.text import Text
 
 from scorewright.cli.console import open_console
+from scorewright.cli.environment import required_layers
 from scorewright.cli.speech import say
 from scorewright.domain.errors import SandboxUnavailableError, UsageError
 from scorewright.runners.base import Runner
 from scorewright.runners.deno.layers import PURPOSES as DENO_PURPOSES
 from scorewright.runners.jail.layers import ON, PURPOSES, is_on
+from scorewright.runners.jail.supervisor import KernelRunner
 from scorewright.runners.probes import SUITES, Probe
 from scorewright.runners.selfcheck import Verdict
+from scorewright.services.runner_choice import required_of
 from scorewright.services.self_check import (
     TIERS,
     Available,
@@ -90,6 +93,8 @@ def _check(
         except SandboxUnavailableError as error:
             check = TierCheck(tier, Unavailable(str(error)), {}, None, 0, 0.0)
         else:
+            if isinstance(runner, KernelRunner):
+                runner.insist_on(required_of(tier, required_layers()))
             check = _attack(runner, None if quick else SUITES[tier].probes, report)
     report.end(check)
     return check

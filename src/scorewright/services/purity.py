@@ -114,8 +114,9 @@ def _check(
     job: Job, variations: dict[str, Job], items: Sequence[Item], settings: Settings
 ) -> Purity:
     first = _judge(job, items, settings)
+    compared = sum(_is_of_the_code(outcome) for outcome in first.values())
     found: list[Difference] = []
-    for name, varied in variations.items():
+    for name, varied in variations.items() if compared else ():
         again = _judge(varied, items[::-1] if name == _ORDER else items, settings)
         differing = [
             (item.item_id, said)
@@ -124,7 +125,6 @@ def _check(
         ]
         if differing:
             found.append(Difference(name, len(differing), *differing[0]))
-    compared = sum(_is_of_the_code(outcome) for outcome in first.values())
     return Purity(len(items), compared, tuple(variations), tuple(found))
 
 

@@ -60,8 +60,7 @@ class Runners:
         self._notice = notice
         #: By tier; remote ones by language as well, as each has an engine of its own to report.
         self._made: dict[str, Runner] = {}
-        python_tier = "jail" if name == "auto" else name
-        for tier, launched in ((python_tier, zygote), ("deno", launcher)):
+        for tier, launched in ((self._python_tier, zygote), ("deno", launcher)):
             if launched is not None:
                 self._made[tier] = self._make(tier, launched)
 
@@ -95,13 +94,33 @@ class Runners:
         except UsageError as error:
             raise UsageError(f"{evaluator.name}: {error}") from None
 
+    def python_with_hash_seed(self, seed: int) -> Runner:
+        """Return another runner of Python, whose hashes are made with this seed; the caller closes it.
+
+        Raises:
+            UsageError: The caller's: the runner that was asked for is no sandbox of this machine's.
+        """
+        from scorewright.runners.jail.supervisor import JailRunner
+
+        runner = self._make(self._python_tier, None)
+        if not isinstance(runner, JailRunner):
+            raise UsageError(
+                f"runner {self._name}: this takes a sandbox of this machine's; use jail, restricted or auto"
+            )
+        runner.hash_seed = seed
+        return runner
+
+    @property
+    def _python_tier(self) -> str:
+        return _AUTOMATIC["python"] if self._name in ("auto", "deno") else self._name
+
     def close(self) -> None:
         """End every process of every runner."""
         for runner in self._made.values():
             runner.close()
 
     def _make(self, tier: str, launched: LaunchedZygote | None) -> Runner:
-        required = _required_of(tier, self._required)
+        required = required_of(tier, self._required)
         if tier == "jail":
             from scorewright.runners.jail.supervisor import JailRunner
 
@@ -144,7 +163,7 @@ def _require_language(tier: str, language: Language) -> None:
         titles = " and ".join(LANGUAGE_TITLES[one] for one in taken)
         raise UsageError(
             f"runner {tier}: it runs {titles} alone, and this is {LANGUAGE_TITLES[language]}; "
-            f"use --runner {_AUTOMATIC[language]}, or leave it out"
+            f"use runner {_AUTOMATIC[language]}, or auto"
         )
 
 
@@ -155,9 +174,14 @@ _SAME: Final = {
 }
 
 
-def _required_of(tier: str, names: frozenset[str]) -> frozenset[str]:
+def required_of(tier: str, names: frozenset[str]) -> frozenset[str]:
+    """Return what layers that are asked for are called in one tier.
+
+    Raises:
+        UsageError: The caller's: there is no such layer.
+    """
     same = _SAME["deno" if tier == "deno" else "jail"]
-    return frozenset(same.get(name, name) for name in names)
+    return frozenset(same.get(name, name) for name in _known(names))
 
 
 def _known(names: frozenset[str]) -> frozenset[str]:

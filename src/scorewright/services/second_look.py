@@ -20,6 +20,9 @@ from scorewright.runners.base import Limits
 _EVERY = 100
 #: A short run has a second look at this row.
 _FIRST = 2
+#: An item is judged again while that adds no more than this to the time that the evaluator has taken.
+_MOST_SHARE = 0.02
+_MOST_US = 200_000
 #: What is held in memory until it is judged again.
 _MAX_ITEMS = 1_000
 _MAX_BYTES = 8 << 20
@@ -66,6 +69,9 @@ class Sample:
         #: Items with what every job has computed of them; None where there is nothing to compare.
         self._judged: list[tuple[Item, list[Outcome | None]]] = []
         self._bytes = 0
+        #: Per job: the time that all items took, and that of the items to be judged again.
+        self._taken_us = [0] * len(jobs)
+        self._spent_us = [0] * len(jobs)
         #: Per job: what was found out so far.
         self.looks = [SecondLook() for _ in jobs]
 
@@ -81,16 +87,28 @@ class Sample:
             group: The next one.
             is_known: Per job and item, whether its outcome is from an earlier run.
         """
+        for job, outcomes in enumerate(group.outcomes):
+            self._taken_us[job] += sum([outcome.duration_us for outcome in outcomes])
         end = group.first + len(group.item_ids)
         while self._read and self._read[0][0] <= end:
             number, item = self._read.popleft()
             at = number - 1 - group.first
             first = [
-                None if known[at] or not job.runner.pure else outcomes[at].outcome
-                for job, outcomes, known in zip(self._jobs, group.outcomes, is_known, strict=True)
+                None if is_known[job][at] else self._worth_judging(job, outcomes[at])
+                for job, outcomes in enumerate(group.outcomes)
             ]
-            self._judged.append((item, [_of_the_code(outcome) for outcome in first]))
+            self._judged.append((item, first))
             self._bytes += len(item.data)
+
+    def _worth_judging(self, job: int, first: ItemOutcome) -> Outcome | None:
+        """Return an outcome that can be compared, and does not take too long to be had again."""
+        spent_us = self._spent_us[job] + first.duration_us
+        if spent_us > _MOST_US + self._taken_us[job] * _MOST_SHARE:
+            return None
+        if not self._jobs[job].runner.pure or (outcome := _of_the_code(first.outcome)) is None:
+            return None
+        self._spent_us[job] = spent_us
+        return outcome
 
     @property
     def is_full(self) -> bool:
@@ -134,7 +152,7 @@ class Sample:
                         look.compare(item_id, first, outcomes[at].outcome)
 
 
-def _of_the_code(outcome: Outcome | None) -> Outcome | None:
+def _of_the_code(outcome: Outcome) -> Outcome | None:
     """Leave out what depends on the machine: limits that were hit, workers that were lost."""
     if not isinstance(outcome, Failed) or outcome.code in _OF_THE_CODE:
         return outcome

@@ -58,6 +58,10 @@ class KernelRunner(ABC):
         #: Started for the next one who needs a worker, by memory limit; their hello may not have come yet.
         self.spares: dict[int, WorkerProcess] = {}
 
+    def insist_on(self, layers: frozenset[str]) -> None:
+        """Give no worker without these layers either."""
+        self._required |= layers
+
     @abstractmethod
     def launch(self, omitted: frozenset[str], prefix: tuple[str, ...]) -> LaunchedZygote:
         """Start a fork server without waiting for it."""
