@@ -156,3 +156,48 @@ def test_a_root_of_its_own_can_be_insisted_on_by_either_name(cli: CommandLine, l
     run = cli(*call, env={"SCOREWRIGHT_RUNNER_REQUIRE": layer})
 
     assert run.code == 0, run.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "source"),
+    [
+        ("x.js", "evaluate = (x) => ({score: x, explanation: ''});"),
+        ("x.js", "var evaluate;\nevaluate = function (x) { return {score: x, explanation: ''}; }"),
+        ("x.js", "let evaluate;\nevaluate = (x) => ({score: x, explanation: ''});"),
+        ("x.ts", "import { type Bar } from 'npm:bar';\nexport function evaluate(x: Bar) { return {score: x, explanation: ''}; }"),
+        ("x.ts", "import type { Bar } from 'npm:bar';\nexport function evaluate(x: Bar) { return {score: x, explanation: ''}; }"),
+        ("x.ts", "export { type Bar } from 'npm:bar';\nexport function evaluate(x: number) { return {score: x, explanation: ''}; }"),
+    ],
+)  # fmt: skip
+def test_what_is_checked_well_runs_well(cli: CommandLine, name: str, source: str):
+    cli.write(name, source)
+    cli.write_rows("rows.jsonl", [{"x": 1}, {"x": 2}])
+
+    checked = cli("check", name)
+    run = cli("run", name, "--data", "rows.jsonl", "--format", "json")
+
+    assert checked.code == 0, checked.stdout
+    assert run.summary["mean_score"] == 1.5, run.summary
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("@dec class A {}", "decorators"),
+        ("class A { @dec m() {} }", "decorators"),
+        ("class A { accessor z = 1 }", "accessor"),
+    ],
+)
+def test_what_the_engine_does_not_know_is_found_by_the_check(
+    cli: CommandLine, line: str, said: str
+):
+    cli.write(
+        "x.ts",
+        f"const dec: any = () => {{}};\n{line}\nexport function evaluate(x: number) {{ return x; }}",
+    )
+
+    (document,) = cli("check", "x.ts", "--format", "json").document
+
+    problem = document["diagnostics"][0]
+    assert (problem["severity"], problem["line"]) == ("error", 2)
+    assert said in problem["message"]

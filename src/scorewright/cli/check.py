@@ -153,12 +153,13 @@ def _print(document: JsonObject) -> None:
     errors = _errors(document)
     verdict = counted(errors, "error") if errors else "ok"
     print(f"{document['path']}: {document['convention'] or 'no convention'}, {verdict}")
+    language = str(document["language"])
     for heading in ("variables", "params"):
         rows = document[heading]
         assert isinstance(rows, list)  # noqa: S101 - the document's form
         for row in rows:
             assert isinstance(row, dict)  # noqa: S101 - the document's form
-            print(f"  {heading[:-1]:9} {_describe(row)}")
+            print(f"  {heading[:-1]:9} {_describe(row, language)}")
     purity: Any = document.get("purity")
     if purity is not None:
         print(f"  purity    {_describe_purity(purity)}")
@@ -170,11 +171,13 @@ def _print(document: JsonObject) -> None:
         print(f"  {found['severity']:9} {found['line']}:{found['column']} {message}")
 
 
-def _describe(row: JsonObject) -> str:
+def _describe(row: JsonObject, language: str) -> str:
     name = row.get("name") or row.get("key")
     kind = row.get("annotation") or row.get("type")
     parts = [f"{name}" if kind is None else f"{name}: {kind}"]
-    parts.append("required" if row.get("required") else f"optional, default {row.get('default')}")
+    default = row.get("default")
+    shown = str(default) if language == "python" else msgspec.json.encode(default).decode()
+    parts.append("required" if row.get("required") else f"optional, default {shown}")
     if row.get("description"):
         parts.append(str(row["description"]))
     return visible("  ".join(parts))

@@ -152,7 +152,7 @@ def _add_run(commands: _Commands) -> None:
         nargs="+",
         type=Path,
         metavar="EVALUATOR",
-        help=".py, .js or .ts file, or .yaml definition",
+        help=".py, .js, .mjs, .cjs, .ts or .mts file, or .yaml definition",
     )
     parser.add_argument(
         "--data",

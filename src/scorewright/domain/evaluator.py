@@ -256,7 +256,8 @@ def _read(
             column=signature.column,
         )
         raise SourceError(origin, (*parsed.diagnostics, misfit), language=language) from None
-    diagnostics = (*parsed.diagnostics, *roles.diagnostics)
+    found = [*parsed.diagnostics, *roles.diagnostics]
+    diagnostics = tuple(sorted(found, key=lambda d: (d.line, d.column)))
     if any(d.severity == "error" for d in roles.diagnostics):
         raise SourceError(origin, diagnostics, language=language)
     return signature, convention, level, roles, diagnostics

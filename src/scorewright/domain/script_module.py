@@ -33,6 +33,7 @@ _PICK = (
     '(module.exports, typeof evaluate === "undefined" ? undefined : evaluate)'
 )
 _OFFERED = ("evaluate", "default")
+_DECLARED = re.compile(r"\b(?:let|const|class)\s+evaluate\b")
 
 
 class _Edit(NamedTuple):
@@ -59,15 +60,38 @@ def as_factory_body(source: str) -> str:
     edits: list[_Edit] = [_Edit(0, 2, "//")] if source.startswith("#!") else []
     ending: list[str] = []
     is_module = False
-    for statement in parts(tree.root):
+    statements = parts(tree.root)
+    for statement in statements:
+        if _is_empty_import(statement):
+            edits.append(_Edit(*statement.byte_range, _blank(text_of(statement))))
         is_module = is_module or statement.type in ("import_statement", "export_statement")
         if statement.type == "export_statement" and not _is_foreign(statement):
             edits.extend(_without_export(statement))
             ending.extend(_assignments(statement))
     heading = '"use strict";' if is_module else ""
+    if any(map(_assigns_evaluate, statements)) and not _DECLARED.search(source):
+        heading += "var evaluate;"  # the global object, where it would be put, is frozen
     body = _apply(tree.raw, edits)
     # On a line of its own, as the text may end in a comment.
     return f"{heading}{body}\n;{''.join(ending)}module.exports = {_PICK};\n"
+
+
+def _is_empty_import(statement: tree_sitter.Node) -> bool:
+    """Whether nothing was imported but types, which are gone: `import {} from "module"`."""
+    if statement.type not in ("import_statement", "export_statement"):
+        return False
+    first, *_ = parts(statement) or [statement]
+    named = parts(first) if first.type == "import_clause" else [first]
+    return [one.type for one in named] in (["named_imports"], ["export_clause"]) and not parts(
+        named[0]
+    )
+
+
+def _assigns_evaluate(statement: tree_sitter.Node) -> bool:
+    """Whether a statement gives `evaluate` a value without declaring it."""
+    first, *_ = parts(statement) or [statement]
+    left = first.child_by_field_name("left") if first.type == "assignment_expression" else None
+    return statement.type == "expression_statement" and text_of(left) == "evaluate"
 
 
 def _is_foreign(statement: tree_sitter.Node) -> bool:

@@ -83,6 +83,9 @@ class _Scan:
             "variable_declarator": self._declaration,
             "function_declaration": self._declaration,
             "formal_parameters": self._declaration,
+            "decorator": self._decorator,
+            "public_field_definition": self._accessor,
+            "field_definition": self._accessor,
         }
 
     def findings(self) -> Findings:
@@ -167,6 +170,19 @@ class _Scan:
     def _return(self, node: tree_sitter.Node) -> None:
         if not self._functions:
             message = "syntax error: return stands outside of a function"
+            self._problem(node, "syntax_error", message)
+
+    def _decorator(self, node: tree_sitter.Node) -> None:
+        message = (
+            "syntax error: the engine does not know decorators yet; call the function yourself"
+        )
+        self._problem(node, "syntax_error", message)
+
+    def _accessor(self, node: tree_sitter.Node) -> None:
+        if has_token(node, "accessor"):
+            message = (
+                "syntax error: the engine does not know accessor fields yet; write get and set"
+            )
             self._problem(node, "syntax_error", message)
 
     def _problem(self, node: tree_sitter.Node, code: str, message: str) -> None:

@@ -233,7 +233,6 @@ def test_the_language_of_today_is_understood(source: str, language: ScriptLangua
         "const a = x as unknown as string, b = y!, c = { d: 1 } satisfies R, e = [1] as const",
         "function over(a: string): void\nfunction over(a: any) {}",
         "function g<const T extends readonly unknown[], U = T[number]>(x: T): U { return x[0] as U }",
-        "class X { @dec() prop = 1; @dec method(@param x: string) {} }",
         "let f: (a: string, b?: number) => Promise<void>; let t: [a: string, b?: number]",
     ],
 )

@@ -89,7 +89,9 @@ class DenoRunner(KernelRunner):
                 return _Translation("", None, "it takes too long to translate; simplify it")
             return msgspec.json.decode(frame[1], type=_Translation)
         except WorkerLostError:
-            return _Translation("", None, "its translation needs too much memory; shorten it")
+            return _Translation(
+                "", None, "its translation needs too much memory; shorten it, or nest less deeply"
+            )
         finally:
             worker.end()
 
