@@ -251,7 +251,9 @@ def test_items_without_an_end_end_the_check_after_one_pass(workshop: CommandLine
 
 
 def test_the_check_runs_where_the_environment_says(workshop: CommandLine):
-    workshop.write("one.py", "import os\n\ndef evaluate(output):\n    return {'score': 1, 'explanation': ''}\n")
+    workshop.write(
+        "one.py", "import os\n\ndef evaluate(output):\n    return {'score': 1, 'explanation': ''}\n"
+    )
 
     jailed = workshop(*CHECK, env={"SCOREWRIGHT_RUNNER": "jail"})
     restricted = workshop(*CHECK, env={"SCOREWRIGHT_RUNNER": "restricted"})

@@ -77,6 +77,7 @@ def _selection(report: Report) -> Text:
     selection, text = report.selection, Text()
     if selection.filter is not None:
         shown = visible(selection.filter)
+        shown = shown if len(shown) <= _MAX_MESSAGE else f"{shown[:_MAX_MESSAGE]}…"
         text.append(f"\n{selection.matched:,} of {counted(selection.rows, 'row')} match {shown}")
     if selection.rate < 1:
         of = counted(selection.matched, "row")

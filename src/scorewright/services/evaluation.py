@@ -210,7 +210,7 @@ class Evaluation:
 
     def _take(self, group: Group) -> list[ResultRecord]:
         report = self.report
-        numbers = list(map(int, group.item_ids))
+        numbers = self._selection.numbers(group.first, group.item_ids)
         for summary, outcomes in zip(report.summaries, group.outcomes, strict=True):
             summary.add_batch(numbers, outcomes)
         report.items += len(group.item_ids)

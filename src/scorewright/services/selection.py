@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import compress, islice
 
 from scorewright.domain.filter import compile_filter, parse_filter, print_filter
@@ -49,6 +49,12 @@ class Selection:
         taken = rows if self._taken is None else compress(rows, self._taken)
         return islice(taken, self._limit)
 
+    def numbers(self, first: int, item_ids: list[str]) -> Sequence[int]:
+        """Return the rows' numbers of consecutive items; `first` is the first one's place, from 0."""
+        if self._taken is None:  # reading the ids would cost every run something
+            return range(first + 1, first + 1 + len(item_ids))
+        return list(map(int, item_ids))
+
     def _apply(self, text: str) -> None:
         tree = parse_filter(text, columns=[column.name for column in self._dataset.columns])
         self.filter = print_filter(tree)
@@ -59,7 +65,7 @@ class Selection:
 
     def _thin_out(self) -> None:
         is_taken = make_sampler(self.rate)
-        matching = self._taken or bytearray(b"\1") * self.rows
+        matching = bytearray(b"\1") * self.rows if self._taken is None else self._taken
         self._taken = bytearray(
             matches and is_taken(str(number)) for number, matches in enumerate(matching, 1)
         )

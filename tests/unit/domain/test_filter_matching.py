@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from fnmatch import fnmatchcase
 from typing import Any
@@ -129,6 +130,20 @@ def test_a_value_beside_a_constant(expression: str, value: Any, holds: bool):  #
     name = expression.split(maxsplit=1)[0]
 
     assert compile_filter(parse_filter(expression))({name: value}) is holds
+
+
+@given(
+    st.lists(
+        st.none() | st.booleans() | st.integers(-2, 2) | st.sampled_from(["1", "a", 0.5]),
+        min_size=1,
+    )
+)
+def test_a_list_is_its_constants_one_after_the_other(constants: list[Any]):
+    expressions = [f"x = {json.dumps(constant)}" for constant in constants]
+
+    assert matched(f"x in ({json.dumps(constants)[1:-1]})") == set[str]().union(
+        *map(matched, expressions)
+    )
 
 
 @pytest.mark.parametrize(
