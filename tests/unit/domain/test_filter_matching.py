@@ -107,6 +107,11 @@ def test_a_condition_matches_these_values_and_no_other(expression: str, matching
         ("x < 2026-01-31", "0001-01-01T00:00:00+23:59", True),
         ("x < 2026-01-31", "2026-02-30", False),
         ("x > 2026-01-31", "2027", False),
+        ("x > 2026-01-31", "2027-01-01T24:00", False),
+        ("x > 2026-01-31", "2027-01-01T10:60:00Z", False),
+        ("x > 2026-01-31", "2027-01-01T10:00.5Z", False),
+        ("x > 2026-01-31", "2027-01-01T10:00+25:00", False),
+        ("x = 2026-01-31T10:05:07.25Z", "2026-01-31T04:35:07.250-0530", True),
         ("x < 2026-01-31", 0, False),
         ("x contains 2026-01-31", ["2026-01-31T00:00:00Z"], True),
         # Numbers are exact, whatever their size.

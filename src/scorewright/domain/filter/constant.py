@@ -24,10 +24,11 @@ UNITS_NS: Final = {
 _WORDS: Final[dict[str, bool | None]] = {"true": True, "false": False, "null": None}
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,39})(?:\.[0-9]{1,40})?(?:[eE][+-]?[0-9]{1,4})?")
 _DURATION: Final = re.compile(r"([0-9]{1,20})(?:\.([0-9]{1,20}))?(ns|us|ms|s|m|h|d)")
+_HOUR, _SIXTIETH = "([01][0-9]|2[0-3])", "([0-5][0-9])"
 _TIME: Final = re.compile(
     r"([0-9]{4}-[0-9]{2}-[0-9]{2})"
-    r"(?:[Tt ]([0-9]{2}:[0-9]{2}(?::[0-9]{2})?)(?:\.([0-9]{1,9})[0-9]*+)?"
-    r"(?:[Zz]|([+-])([0-9]{2}):?([0-9]{2}))?)?"
+    rf"(?:[Tt ]{_HOUR}:{_SIXTIETH}(?::{_SIXTIETH}(?:\.([0-9]{{1,9}})[0-9]*+)?)?"
+    rf"(?:[Zz]|([+-]){_HOUR}:?{_SIXTIETH})?)?"
 )
 _LONGEST_TIME: Final = 64
 _SECOND_NS: Final = UNITS_NS["s"]
@@ -95,16 +96,20 @@ def read_time(text: str) -> int | None:
     parts = _TIME.fullmatch(text) if len(text) <= _LONGEST_TIME else None
     if parts is None:
         return None
-    day, clock, fraction, sign, hours, minutes = parts.groups()
+    day, hour, minute, second, fraction, sign, offset_hour, offset_minute = parts.groups("0")
     try:
-        moment = datetime.fromisoformat(f"{day}T{clock or '00:00'}")
+        days = date.fromisoformat(day).toordinal() - _EPOCH.toordinal()
     except ValueError:
         return None
-    seconds = (moment - _EPOCH) // timedelta(seconds=1)
-    if sign:
-        offset_s = int(hours) * 3600 + int(minutes) * 60
+    seconds = days * 86_400 + _seconds(hour, minute) + int(second)
+    if sign != "0":
+        offset_s = _seconds(offset_hour, offset_minute)
         seconds += offset_s if sign == "-" else -offset_s
-    return seconds * _SECOND_NS + int((fraction or "").ljust(9, "0"))
+    return seconds * _SECOND_NS + int(fraction.ljust(9, "0"))
+
+
+def _seconds(hours: str, minutes: str) -> int:
+    return int(hours) * 3600 + int(minutes) * 60
 
 
 def _within_bounds(number: int | float | None) -> int | float:  # noqa: PYI041 - both are meant
