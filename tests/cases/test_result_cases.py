@@ -62,7 +62,8 @@ def facts_of(outcome: Outcome) -> dict[str, Any]:
 
 def summarise(outcomes: Iterable[Outcome]) -> Any:
     summary = Summary("e", score_range=UNIT)
-    summary.add_batch(1, [ItemOutcome(outcome) for outcome in outcomes])
+    items = [ItemOutcome(outcome) for outcome in outcomes]
+    summary.add_batch(range(1, len(items) + 1), items)
     return summary.document()
 
 

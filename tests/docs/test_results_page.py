@@ -85,7 +85,7 @@ def test_every_key_of_the_summary_is_explained():
 @pytest.mark.parametrize("value", [1, True, "x", [1]])
 def test_every_key_of_a_metric_is_explained(value: object):
     summary = Summary("e")
-    summary.add_batch(1, [ItemOutcome(Scored(metrics={"m": value}))])  # type: ignore[dict-item]
+    summary.add_batch([1], [ItemOutcome(Scored(metrics={"m": value}))])  # type: ignore[dict-item]
 
     described = summary.document()["metrics"]["m"]  # type: ignore[index,call-overload]
 

@@ -166,6 +166,7 @@ def _add_run(commands: _Commands) -> None:
     )
     _add_assignments(parser)
     _add_convention(parser)
+    _add_selection(parser)
     _add_run_limits(parser)
     _add_run_output(parser)
     _add_format(parser)
@@ -181,7 +182,6 @@ def _add_run_limits(parser: argparse.ArgumentParser) -> None:
         "--workers", type=_at_least(1), metavar="N", help="processes (default: one per core)"
     )
     _add_bounds(parser)
-    parser.add_argument("--limit", type=_at_least(0), metavar="N", help="the first N rows only")
 
 
 def _add_bounds(parser: argparse.ArgumentParser) -> None:
@@ -199,6 +199,22 @@ def _add_bounds(parser: argparse.ArgumentParser) -> None:
         metavar="M",
         help="MiB a worker may use (default: 256)",
     )
+
+
+def _add_selection(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--filter",
+        metavar="EXPRESSION",
+        help="""only rows that match, as in 'tokens > 1000 and not output contains "sorry"'""",
+    )
+    parser.add_argument(
+        "--sample-rate",
+        type=_share,
+        default=1.0,
+        metavar="RATE",
+        help="take each row with this probability, 0 to 1, the same rows every time (default: 1)",
+    )
+    parser.add_argument("--limit", type=_at_least(0), metavar="N", help="the first N of these rows")
 
 
 def _add_run_output(parser: argparse.ArgumentParser) -> None:
@@ -342,6 +358,8 @@ def _call_run(options: argparse.Namespace) -> int:
             workers=options.workers,
             timeout_s=options.timeout_s,
             memory_mb=options.memory_mb,
+            filter=options.filter,
+            sample_rate=options.sample_rate,
             limit=options.limit,
             out=options.out,
             resume=options.resume,

@@ -67,7 +67,22 @@ def _heading(report: Report) -> Text:
                 heading.append(f"; off: {', '.join(runner.missing)}", style="yellow")
         clock = datetime.fromtimestamp(report.clock_s, UTC)
         heading.append(f", clock {clock:%Y-%m-%dT%H:%M:%SZ}")
-    return heading.append(_kept(report)).append(_reused(report)).append(_nondeterministic(report))
+    for part in (_selection(report), _kept(report), _reused(report), _nondeterministic(report)):
+        heading.append(part)
+    return heading
+
+
+def _selection(report: Report) -> Text:
+    """Say what the rows were taken from, where they are not simply the first ones."""
+    selection, text = report.selection, Text()
+    if selection.filter is not None:
+        shown = visible(selection.filter)
+        shown = shown if len(shown) <= _MAX_MESSAGE else f"{shown[:_MAX_MESSAGE]}…"
+        text.append(f"\n{selection.matched:,} of {counted(selection.rows, 'row')} match {shown}")
+    if selection.rate < 1:
+        of = counted(selection.matched, "row")
+        text.append(f"\n{selection.sampled:,} of {of} sampled at rate {selection.rate:g}")
+    return text
 
 
 def _reused(report: Report) -> Text:

@@ -52,6 +52,8 @@ class RunOptions:
     workers: int | None
     timeout_s: float
     memory_mb: int
+    filter: str | None
+    sample_rate: float
     limit: int | None
     out: Path | None
     resume: bool
@@ -102,6 +104,8 @@ def _run(options: RunOptions, runners: Runners) -> int:
     settings = Settings(
         limits=Limits(timeout_s=options.timeout_s, memory_mb=options.memory_mb),
         workers=options.workers,
+        filter=options.filter,
+        sample_rate=options.sample_rate,
         limit=options.limit,
         cache_folder=_CACHE_FOLDER if options.use_cache else None,
     )

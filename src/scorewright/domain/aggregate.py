@@ -73,25 +73,25 @@ class Summary:
         """Those among them that had no sandbox: not the author's fault."""
         return self._unavailable
 
-    def add_batch(self, first_item_number: int, items: Sequence[ItemOutcome]) -> None:
-        """Add the outcomes of consecutive items.
+    def add_batch(self, numbers: Sequence[int], items: Sequence[ItemOutcome]) -> None:
+        """Add the outcomes of some items.
 
         Args:
-            first_item_number: Number of the first one, for naming items in the document.
-            items: Their outcomes, in order.
+            numbers: The items', for naming them in the document.
+            items: Their outcomes, in the same order.
         """
         # One comprehension a question: a good deal quicker than one loop that asks them all.
         scored = [item.outcome for item in items if isinstance(item.outcome, Scored)]
         self._add_scored(scored)
         if len(scored) < len(items):
-            for number, item in enumerate(items, first_item_number):
+            for number, item in zip(numbers, items, strict=True):
                 if isinstance(item.outcome, Failed):
                     self._add_failed(item.outcome, number)
                 elif isinstance(item.outcome, Skipped):
                     self._skipped += 1
         durations_us = [item.duration_us for item in items]
         if durations_us and max(durations_us) >= self._slow_from_us:
-            self._note_slow(first_item_number, durations_us)
+            self._note_slow(numbers, durations_us)
 
     def document(self) -> JsonObject:
         """Give the summary as `run --format json` prints it (docs/reference/results.md)."""
@@ -160,10 +160,10 @@ class Summary:
         group.count += 1
         group.first_item = min(group.first_item, item_number)
 
-    def _note_slow(self, first_item_number: int, durations_us: list[int]) -> None:
+    def _note_slow(self, numbers: Sequence[int], durations_us: list[int]) -> None:
         timed = [
             (duration_us, -number)
-            for number, duration_us in enumerate(durations_us, first_item_number)
+            for number, duration_us in zip(numbers, durations_us, strict=True)
             if duration_us >= self._slow_from_us
         ]
         # Of two that took equally long the earlier item is kept.

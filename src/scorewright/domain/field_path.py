@@ -7,7 +7,7 @@ Grammar: a name, then any of `.name`, `[index]` (negative: from the end) and `["
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NoReturn
 
 import msgspec
@@ -24,6 +24,21 @@ _INDEX = rf"\[(0|-?[1-9]\d{{0,{_MAX_INDEX_DIGITS - 1}}})\]"
 _KEY = r'\[("(?:[^"\\]|\\.)*")\]'
 
 
+class FieldPathError(MappingError):
+    """A text is no field path.
+
+    Args:
+        text: All of it.
+        position: Where it stops being one, from 0.
+        reason: What is wrong there.
+    """
+
+    def __init__(self, text: str, position: int, reason: str) -> None:
+        super().__init__(f"field path: {quote(text)}, column {position + 1}: {reason}")
+        self.position = position
+        self.reason = reason
+
+
 def parse_path(text: str, *, columns: Iterable[str] = ()) -> Path:
     """Read a field path.
 
@@ -32,12 +47,10 @@ def parse_path(text: str, *, columns: Iterable[str] = ()) -> Path:
         columns: Known top-level names; the longest that the text starts with is taken whole, dots and all.
 
     Raises:
-        MappingError: The caller's: it is no path; the text names the column where it stops being one.
+        FieldPathError: The caller's: it is no path; the text names the column where it stops being one.
     """
     if len(text) > _MAX_PATH_CHARS:
-        raise MappingError(
-            f"field path: {quote(text)} is too long; at most {_MAX_PATH_CHARS} characters"
-        )
+        _refuse(text, _MAX_PATH_CHARS, f"it is too long; at most {_MAX_PATH_CHARS} characters")
     steps, position = _first_step(text, columns)
     while position < len(text):
         step, position = _next_step(text, position)
@@ -45,20 +58,24 @@ def parse_path(text: str, *, columns: Iterable[str] = ()) -> Path:
     return tuple(steps)
 
 
-def print_path(path: Path) -> str:
-    """Write a path so that `parse_path` reads it back."""
+def is_plain_name(name: str) -> bool:
+    """Whether a name can stand in a path as it is."""
+    return re.fullmatch(_NAME, name) is not None
+
+
+def print_path(path: Path, *, is_plain: Callable[[str], bool] = is_plain_name) -> str:
+    """Write a path so that `parse_path` reads it back.
+
+    Args:
+        path: Its steps.
+        is_plain: Whether a name needs no brackets, where a path stands inside a longer text.
+    """
     first, *rest = path
-    text = (
-        first if isinstance(first, str) and _is_plain(first) and first != "$" else _bracketed(first)
-    )
+    is_plain_first = isinstance(first, str) and is_plain(first) and first != "$"
+    text = str(first) if is_plain_first else _bracketed(first)
     for step in rest:
-        plain = isinstance(step, str) and _is_plain(step)
-        text += f".{step}" if plain else _bracketed(step)
+        text += f".{step}" if isinstance(step, str) and is_plain(step) else _bracketed(step)
     return text
-
-
-def _is_plain(step: str) -> bool:
-    return re.fullmatch(_NAME, step) is not None
 
 
 def _bracketed(step: str | int) -> str:
@@ -124,4 +141,4 @@ def _what_is_wrong(rest: str) -> str:
 
 
 def _refuse(text: str, position: int, what: str) -> NoReturn:
-    raise MappingError(f"field path: {quote(text)}, column {position + 1}: {what}")
+    raise FieldPathError(text, position, what)

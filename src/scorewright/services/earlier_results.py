@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
-from itertools import chain, groupby
+from itertools import groupby
 
 import msgspec
 
@@ -19,7 +19,7 @@ class EarlierResults:
     """Records of an earlier run, walked through alongside the items.
 
     Args:
-        records: In item order; iterated over twice, and never held in memory.
+        records: In item order; iterated over three times, and never held in memory.
         names: The evaluators of this run.
         rows: Rows of the data.
 
@@ -35,46 +35,61 @@ class EarlierResults:
                     f"the earlier results are of {record.evaluator} too, which is not in this run "
                     f"({', '.join(names)}); name it as well, or go on without them"
                 )
-        self._items = groupby(records, lambda record: record.item_id)
-        self._ahead = self._next()
-        #: Item id to all its records and to those to keep, for items that are under way.
-        self._begun: dict[str, tuple[list[ResultRecord], list[ResultRecord | None]]] = {}
+        self._reading = _by_number(records)
+        self._ahead = next(self._reading, None)
+        #: Item id to the records to keep, for items that are under way.
+        self._kept: dict[str, list[ResultRecord | None]] = {}
+        #: A walk of its own, as items are read long before their results are there to be put into their place.
+        self._placing = _by_number(records)
+        self._unplaced = next(self._placing, None)
 
     def known(self, item_id: str, bases: Sequence[str]) -> tuple[ItemOutcome | None, ...]:
-        """Return the outcomes to keep for an item; items are asked for in order.
+        """Return the outcomes to keep for an item; items are asked for in order, some perhaps never.
 
         Args:
             item_id: The item's.
             bases: What its results rest on in this run, one per job.
         """
-        if self._ahead is None or self._ahead[0] != item_id:
+        number = int(item_id)
+        while self._ahead and self._ahead[0] < number:
+            self._ahead = next(self._reading, None)
+        if self._ahead is None or self._ahead[0] != number:
             return ()
-        records = self._ahead[1]
         kept: list[ResultRecord | None] = [None] * len(bases)
-        for record in records:
+        for record in self._ahead[1]:
             job = self._jobs[record.evaluator]
             if record.failure is None and record.basis == bases[job]:
                 kept[job] = record
-        self._begun[item_id] = records, kept
-        self._ahead = self._next()
+        self._kept[item_id] = kept
         return tuple(None if record is None else to_item_outcome(record) for record in kept)
 
     def take_kept(self, item_id: str) -> Sequence[ResultRecord | None]:
         """Return the records to keep for an item, one per job, once; nothing for an item that has none."""
-        return self._begun.pop(item_id, ((), ()))[1]
+        return self._kept.pop(item_id, ())
+
+    def around(self, made: list[ResultRecord]) -> Iterator[list[ResultRecord]]:
+        """Yield new records, and in between those of items that are not in this run: all in item order."""
+        start = 0
+        for at, record in enumerate(made):
+            number = int(record.item_id)
+            while self._unplaced and self._unplaced[0] <= number:
+                if self._unplaced[0] < number:
+                    yield from filter(None, (made[start:at], self._unplaced[1]))
+                    start = at
+                self._unplaced = next(self._placing, None)
+        yield made[start:]
 
     def rest(self) -> Iterator[list[ResultRecord]]:
-        """Yield the records of every item that was not answered, item by item."""
-        ahead = [] if self._ahead is None else [self._ahead[1]]
-        begun = [records for records, _kept in self._begun.values()]
-        yield from chain(begun, ahead)
-        for _item_id, records in self._items:
-            yield list(records)
+        """Yield the records of every item behind the last that was answered, item by item."""
+        if self._unplaced:
+            yield self._unplaced[1]
+        for _number, records in self._placing:
+            yield records
 
-    def _next(self) -> tuple[str, list[ResultRecord]] | None:
-        for item_id, records in self._items:
-            return item_id, list(records)
-        return None
+
+def _by_number(records: Iterable[ResultRecord]) -> Iterator[tuple[int, list[ResultRecord]]]:
+    for item_id, of_item in groupby(records, lambda record: record.item_id):
+        yield int(item_id), list(of_item)
 
 
 def _checked_order(records: Iterable[ResultRecord], rows: int) -> Iterator[ResultRecord]:

@@ -122,6 +122,8 @@ def evaluate(  # noqa: PLR0913 - what a run can be told, each by name
     workers: int | None = None,
     timeout_s: float = 10.0,
     memory_mb: int = 256,
+    filter: str | None = None,  # noqa: A002 - as the option is called
+    sample_rate: float = 1.0,
     limit: int | None = None,
     previous: Results | None = None,
 ) -> Results:
@@ -142,7 +144,9 @@ def evaluate(  # noqa: PLR0913 - what a run can be told, each by name
         workers: Processes; one per core when None.
         timeout_s: Seconds an item may take.
         memory_mb: MiB a worker may use beyond the interpreter.
-        limit: Rows to evaluate, from the first; all when None.
+        filter: Which rows to evaluate, as an expression (docs/reference/filter.md); all when None.
+        sample_rate: The probability of each of these to be evaluated, 0 to 1; the same rows every time.
+        limit: Rows to evaluate of what is left, from the first; all when None.
         previous: Results of an earlier run over the same rows: what was scored or skipped is kept, what failed or
             is missing is computed.
 
@@ -153,7 +157,14 @@ def evaluate(  # noqa: PLR0913 - what a run can be told, each by name
         CallerError: The caller's: data, evaluators or an option cannot be used. Nothing has run.
         SandboxUnavailableError: The machine's: the sandbox cannot be had with its mandatory layers.
     """
-    settings = _settings(workers=workers, timeout_s=timeout_s, memory_mb=memory_mb, limit=limit)
+    settings = _settings(
+        workers=workers,
+        timeout_s=timeout_s,
+        memory_mb=memory_mb,
+        filter_text=filter,
+        sample_rate=sample_rate,
+        limit=limit,
+    )
     fixed = _convention(convention)
     several = _several(evaluators)
     fields, values = _assigned("mapping", mapping), _assigned("params", params)
@@ -170,9 +181,19 @@ def evaluate(  # noqa: PLR0913 - what a run can be told, each by name
         chosen.close()
 
 
-def _settings(*, workers: object, timeout_s: object, memory_mb: object, limit: object) -> Settings:
+def _settings(  # noqa: PLR0913 - each by name
+    *,
+    workers: object,
+    timeout_s: object,
+    memory_mb: object,
+    filter_text: object,
+    sample_rate: object,
+    limit: object,
+) -> Settings:
     limits = Limits(
-        timeout_s=_seconds(timeout_s),
+        timeout_s=_number(
+            "timeout_s", timeout_s, least=0.05, most=86_400, advice="give 0.05 to 86,400 seconds"
+        ),
         memory_mb=_whole("memory_mb", memory_mb, least=16, advice="give at least 16"),
     )
     if workers is not None:
@@ -181,14 +202,24 @@ def _settings(*, workers: object, timeout_s: object, memory_mb: object, limit: o
     if limit is not None:
         advice = "give a number of rows, or None for all"
         limit = _whole("limit", limit, least=0, advice=advice)
-    return Settings(limits=limits, workers=workers, limit=limit)
+    if not isinstance(filter_text, str | None):
+        raise _misfit("filter", filter_text, "give an expression as text, or None for all rows")
+    return Settings(
+        limits=limits,
+        workers=workers,
+        filter=filter_text,
+        sample_rate=_number(
+            "sample_rate", sample_rate, least=0, most=1, advice="give a probability from 0 to 1"
+        ),
+        limit=limit,
+    )
 
 
-def _seconds(value: object) -> float:
+def _number(name: str, value: object, *, least: float, most: float, advice: str) -> float:
     # A bool is an int to Python, but nobody means one second by True.
-    if isinstance(value, (int, float)) and not isinstance(value, bool) and 0.05 <= value <= 86_400:
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and least <= value <= most:
         return value
-    raise _misfit("timeout_s", value, "give 0.05 to 86,400 seconds")
+    raise _misfit(name, value, advice)
 
 
 def _whole(name: str, value: object, *, least: int, advice: str) -> int:

@@ -7,7 +7,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import islice
 
 import msgspec
 
@@ -28,6 +27,7 @@ from scorewright.services.plan import Settings, Task, plan_jobs
 from scorewright.services.report import Report
 from scorewright.services.reuse import Reuse
 from scorewright.services.second_look import Sample
+from scorewright.services.selection import Selection
 from scorewright.sources.dataset import Dataset
 
 
@@ -44,6 +44,7 @@ class Evaluation:
 
     Raises:
         MappingError, ParamError, UsageError: The caller's, such as records that do not fit; nothing has run.
+        DatasetError: The data changed since they were opened.
     """
 
     def __init__(
@@ -54,10 +55,10 @@ class Evaluation:
         settings: Settings,
         previous: Iterable[ResultRecord] | None = None,
     ) -> None:
-        self._dataset = dataset
         self._tasks = tasks
         self._settings = settings
         self._jobs = plan_jobs(tasks, dataset, settings)
+        self._selection = Selection(dataset, settings)
         #: Per job, and per item that is under way: joined, they say what a result rests on.
         self._readings = [
             reading_basis(task.evaluator, job.load.plan)
@@ -73,9 +74,9 @@ class Evaluation:
         self._previous = (
             None if previous is None else EarlierResults(previous, names, rows=dataset.rows)
         )
-        total = dataset.rows if settings.limit is None else min(settings.limit, dataset.rows)
         self.report = Report(
             tasks=tasks,
+            selection=self._selection,
             summaries=[
                 Summary(task.evaluator.name, score_range=task.evaluator.score_range)
                 for task in tasks
@@ -87,7 +88,6 @@ class Evaluation:
             notices=dataset.notices,
             reused=[0] * len(tasks),
             second_looks=self._sample.looks,
-            total=total,
         )
 
     def run(
@@ -96,7 +96,7 @@ class Evaluation:
         """Evaluate, and yield records in item order, evaluator by evaluator within an item.
 
         `report` grows with each list taken and is whole when the iterator ends. The records that an earlier run
-        has of rows beyond a stop or the limit follow unchanged.
+        has of rows that are not judged, be it for the filter, the limit or a stop, stand unchanged in their place.
 
         Raises:
             SandboxUnavailableError: Ours or the machine's; records yielded before stay valid.
@@ -120,11 +120,12 @@ class Evaluation:
         )
         for group in groups:
             self._note_runners()
-            yield self._take(group)
+            made = self._take(group)
+            yield from self._previous.around(made) if self._previous else [made]
             if self._sample.is_full:
                 self._sample.look_again(should_stop)
             self.report.duration_s = time.monotonic() - began_s
-        if self._previous and self.report.items < self._dataset.rows:
+        if self._previous:
             yield from self._previous.rest()
         self._sample.look_again(should_stop)
 
@@ -170,8 +171,7 @@ class Evaluation:
         self._note_runners()
 
     def _items(self) -> Iterator[Item]:
-        rows = islice(self._dataset.items(), self._settings.limit)
-        for number, data in enumerate(rows, 1):
+        for place, (number, data) in enumerate(self._selection.items(), 1):
             item_id = str(number)
             basis = item_basis(data)
             self._item_bases.append(basis)
@@ -180,7 +180,7 @@ class Evaluation:
                 bases = [basis + reading for reading in self._readings]
                 known = self._previous.known(item_id, bases)
             item = Item(item_id, data, self._with_earlier(item_id, data, known))
-            self._sample.offer(number, item)
+            self._sample.offer(place, item)
             yield item
 
     def _with_earlier(
@@ -210,8 +210,9 @@ class Evaluation:
 
     def _take(self, group: Group) -> list[ResultRecord]:
         report = self.report
+        numbers = self._selection.numbers(group.first, group.item_ids)
         for summary, outcomes in zip(report.summaries, group.outcomes, strict=True):
-            summary.add_batch(group.first + 1, outcomes)
+            summary.add_batch(numbers, outcomes)
         report.items += len(group.item_ids)
         of_items = [self._item_bases.popleft() for _ in group.item_ids]
         reused = [

@@ -38,7 +38,11 @@ class Settings:
     limits: Limits = field(default_factory=Limits)
     #: Processes to use; None for one per core.
     workers: int | None = None
-    #: Rows to evaluate; None for all.
+    #: Which rows to evaluate, as a filter expression; None for all.
+    filter: str | None = None
+    #: The probability of each of them to be evaluated, 0 to 1.
+    sample_rate: float = 1.0
+    #: Rows to evaluate of what is left, from the first; None for all.
     limit: int | None = None
     #: The frozen clock of the run, seconds since 1970 in UTC.
     clock_s: float = field(default_factory=time.time)

@@ -13,6 +13,7 @@ from scorewright.domain.json_value import JsonObject, JsonValue
 from scorewright.runners.base import Limits, RunnerReport
 from scorewright.services.plan import Task
 from scorewright.services.second_look import SecondLook
+from scorewright.services.selection import Selection
 from scorewright.sources.dataset import Notice
 
 
@@ -21,6 +22,8 @@ class Report:
     """What came out of a run."""
 
     tasks: Sequence[Task]
+    #: Which of the rows were to be evaluated.
+    selection: Selection
     summaries: Sequence[Summary]
     runners: list[RunnerReport | None]
     #: Digests of what the machine decides, one per task; None while no worker was needed.
@@ -32,8 +35,6 @@ class Report:
     notices: Sequence[Notice] = ()
     #: Rows that every evaluator has answered.
     items: int = 0
-    #: Rows there were to evaluate.
-    total: int = 0
     #: Results kept from an earlier run, and how many of them another version of the evaluator made.
     kept: int = 0
     kept_of_other_version: int = 0
@@ -47,6 +48,11 @@ class Report:
     duration_s: float = 0.0
 
     @property
+    def total(self) -> int:
+        """Rows there were to evaluate."""
+        return self.selection.total
+
+    @property
     def is_complete(self) -> bool:
         """Whether no row was left out by a stop."""
         return self.items == self.total
@@ -56,6 +62,11 @@ class Report:
         return {
             "items": self.items,
             "complete": self.is_complete,
+            "rows": self.selection.rows,
+            "filter": self.selection.filter,
+            "matched": self.selection.matched,
+            "sample_rate": self.selection.rate,
+            "sampled": self.selection.sampled,
             "clock_s": self.clock_s,
             "limits": msgspec.structs.asdict(self.limits),
             "evaluators": [

@@ -64,7 +64,7 @@ class Sample:
         self._jobs = jobs
         self._limits = limits
         self._workers = workers
-        #: Number and item of what was read, in order.
+        #: Place and item of what was read, in order.
         self._read: deque[tuple[int, Item]] = deque()
         #: Items with what every job has computed of them; None where there is nothing to compare.
         self._judged: list[tuple[Item, list[Outcome | None]]] = []
@@ -75,10 +75,10 @@ class Sample:
         #: Per job: what was found out so far.
         self.looks = [SecondLook() for _ in jobs]
 
-    def offer(self, number: int, item: Item) -> None:
-        """Take every hundredth item; called with all of them, `number` from 1."""
-        if number % _EVERY == 0 or number == _FIRST:
-            self._read.append((number, item))
+    def offer(self, place: int, item: Item) -> None:
+        """Take every hundredth item; called with all of them, `place` in the run from 1."""
+        if place % _EVERY == 0 or place == _FIRST:
+            self._read.append((place, item))
 
     def judged(self, group: Group, is_known: Sequence[Sequence[bool]]) -> None:
         """Take what has come out of a group.
@@ -91,8 +91,8 @@ class Sample:
             self._taken_us[job] += sum([outcome.duration_us for outcome in outcomes])
         end = group.first + len(group.item_ids)
         while self._read and self._read[0][0] <= end:
-            number, item = self._read.popleft()
-            at = number - 1 - group.first
+            place, item = self._read.popleft()
+            at = place - 1 - group.first
             first = [
                 None if is_known[job][at] else self._worth_judging(job, outcomes[at])
                 for job, outcomes in enumerate(group.outcomes)

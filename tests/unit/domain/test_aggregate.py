@@ -19,7 +19,7 @@ UNIT = (0.0, 1.0)
 
 def summarise(*outcomes: Outcome, score_range: tuple[float, float] | None = UNIT) -> Any:
     summary = Summary("e", score_range=score_range)
-    summary.add_batch(1, [ItemOutcome(outcome) for outcome in outcomes])
+    summary.add_batch(range(1, len(outcomes) + 1), [ItemOutcome(outcome) for outcome in outcomes])
     return summary.document()
 
 
@@ -203,7 +203,7 @@ def test_the_slowest_items_are_named_longest_first():
     summary = Summary("e")
     durations_us = [50, 900, 0, 900, 20, 70, 60, 10]
 
-    summary.add_batch(11, [ItemOutcome(Scored(1.0), "", us) for us in durations_us])
+    summary.add_batch(range(11, 19), [ItemOutcome(Scored(1.0), "", us) for us in durations_us])
 
     assert summary.document()["slowest"] == [
         {"item": 12, "duration_ms": 0.9},
@@ -217,7 +217,7 @@ def test_the_slowest_items_are_named_longest_first():
 def test_failed_items_can_be_asked_for_while_the_run_goes_on():
     summary = Summary("e")
 
-    summary.add_batch(1, [ItemOutcome(author_error()), ItemOutcome(Scored(1.0))])
+    summary.add_batch([1, 2], [ItemOutcome(author_error()), ItemOutcome(Scored(1.0))])
 
     assert summary.failed == 1
 
@@ -315,8 +315,8 @@ def test_metrics_beyond_the_bound_are_counted_and_not_kept():
 def test_a_metric_goes_on_in_the_next_batch():
     summary = Summary("e")
 
-    summary.add_batch(1, [ItemOutcome(Scored(metrics={"m": 1}))])
-    summary.add_batch(2, [ItemOutcome(Scored(metrics={"m": 2}))])
+    summary.add_batch([1], [ItemOutcome(Scored(metrics={"m": 1}))])
+    summary.add_batch([2], [ItemOutcome(Scored(metrics={"m": 2}))])
 
     assert summary.document() == summarise(
         Scored(metrics={"m": 1}), Scored(metrics={"m": 2}), score_range=None
@@ -345,7 +345,7 @@ def in_batches(items: list[ItemOutcome], cuts: list[int]) -> Any:
     summary = Summary("e")
     edges = sorted({0, len(items), *(cut % (len(items) + 1) for cut in cuts)})
     for start, end in pairwise(edges):
-        summary.add_batch(start + 1, items[start:end])
+        summary.add_batch(range(start + 1, end + 1), items[start:end])
     return summary.document()
 
 

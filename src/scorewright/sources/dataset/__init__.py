@@ -7,6 +7,7 @@ The rules that authors see are in `docs/reference/datasets.md`.
 
 from __future__ import annotations
 
+from scorewright.sources.dataset.json_text import decode_object
 from scorewright.sources.dataset.model import (
     Column,
     ColumnType,
@@ -25,6 +26,7 @@ __all__ = [
     "Format",
     "Notice",
     "Rows",
+    "decode_object",
     "from_rows",
     "inspect",
     "open_dataset",
