@@ -268,4 +268,5 @@ def test_the_longest_hostile_text_costs_no_more_than_its_length(unit: str):
     cost(MAX_CHARS)
 
     # Twenty times the text; a cost that grows with the square would be four hundred times as high.
-    assert cost(MAX_CHARS) < 100 * max(cost(MAX_CHARS // 20), 0.0003)
+    longest = min(cost(MAX_CHARS) for _ in range(5))  # whatever else the machine did meanwhile
+    assert longest < 100 * max(cost(MAX_CHARS // 20), 0.0003)

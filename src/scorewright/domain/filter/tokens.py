@@ -17,18 +17,19 @@ KEYWORDS: Final = frozenset("and or not in contains matches exists".split())
 
 Kind: TypeAlias = Literal["word", "text", "operator", "sign", "end"]
 
-# No alternative can begin where another one does, and none gives back what it took: the time is linear.
+# No alternative can begin where another one does, and nothing follows that could make one give back what it took: the
+# time is linear. (Possessive repetitions would say so, but those of early CPython 3.11 are broken.)
 _TOKEN: Final = re.compile(
     r"""
-      (?P<text>"(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+')
+      (?P<text>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
     | (?P<sign>[(),])
-    | (?P<operator>[=!<>]++)
-    | (?P<word>(?:[^\s()\[\]=!<>,"']|\[(?:"(?:[^"\\]|\\.)*+"|[^\]"\s]*+)\])++)
+    | (?P<operator>[=!<>]+)
+    | (?P<word>(?:[^\s()\[\]=!<>,"']|\[(?:"(?:[^"\\]|\\.)*"|[^\]"\s]*)\])+)
     """,
     re.VERBOSE | re.DOTALL,
 )
 _BARE_NAME: Final = re.compile(r"[^\s.\[\]\"'*()=!<>,\x00-\x1f]+")
-_BLANKS: Final = re.compile(r"\s*+")
+_BLANKS: Final = re.compile(r"\s*")
 _UNFINISHED: Final = {
     '"': "a text opens here that no quote closes",
     "'": "a text opens here that no quote closes",
