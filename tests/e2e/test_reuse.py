@@ -263,7 +263,7 @@ def test_in_a_long_run_only_what_takes_time_is_kept(workshop: CommandLine):
     workshop.write_rows("rows.jsonl", [{"output": str(n)} for n in range(2001)])
     workshop.write(
         "slow.py",
-        "def evaluate(output):\n    return {'score': sum(range(20000)), 'explanation': output}\n",
+        "def evaluate(output):\n    return {'score': sum(range(200000)), 'explanation': output}\n",
     )
     call = ("run", "length.py", "slow.py", "--data", "rows.jsonl", "--format", "json")
     workshop(*call)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 #: In runs over more rows, results are kept and looked for only where computing one takes longer than this on the mean:
 #: to compute the others again is quicker than to look them up.
 _ALWAYS_KEPT_ROWS = 2_000
-_WORTH_KEEPING_US = 50
+_WORTH_KEEPING_US = 200
 _KEY_BYTES = 16
 _encode = msgspec.msgpack.Encoder().encode
 
@@ -57,6 +57,8 @@ class Reuse:
         self.lane: bytes | None = None
         #: Item id to digest of its arguments, of what is being computed.
         self._open: dict[str, bytes] = {}
+        #: What came out before it was known whether it pays.
+        self._early: list[tuple[bytes, ItemOutcome]] = []
         #: Ids of the items under way that need no computing.
         self._found: set[str] = set()
         #: How many there were so far.
@@ -94,14 +96,24 @@ class Reuse:
             if digest is not None and type(outcome.outcome) is not Failed:
                 computed.append((digest, outcome))
         if computed and self._pays is None:
-            total_us = sum([outcome.duration_us for _, outcome in computed])
-            self._pays = total_us > len(computed) * _WORTH_KEEPING_US
-            if not self._pays:
-                self._open.clear()
+            computed = self._decide(computed)
         if computed and self._pays and (lane := self.lane) is not None:
             kept = [(_hash(lane + digest), _encode([outcome])) for digest, outcome in computed]
             self._cache.put(lane, self._digest, kept)
         return reused
+
+    def _decide(self, computed: list[tuple[bytes, ItemOutcome]]) -> list[tuple[bytes, ItemOutcome]]:
+        """Find out whether keeping pays, and return what is to be kept of all that came so far."""
+        is_first, self._early = not self._early, self._early + computed
+        if is_first:  # its items bear what happens once, such as compiling a pattern
+            return []
+        total_us = sum([outcome.duration_us for _, outcome in computed])
+        self._pays = total_us > len(computed) * _WORTH_KEEPING_US
+        early, self._early = self._early, []
+        if self._pays:
+            return early
+        self._open.clear()
+        return []
 
     def _look_up(self, digest: bytes) -> ItemOutcome | None:
         if not self.may_find or self.lane is None:
