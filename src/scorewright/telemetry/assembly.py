@@ -107,12 +107,20 @@ def _asked(facts: SpanFacts) -> JsonValue:
     if facts.kind in {"embedding", "reranker", "http", "setup"}:
         return None
     if facts.kind == "retriever":
-        return facts.query
+        return query_of(facts)
     if facts.input_messages is not None:
         said = last_text(facts.input_messages(), "user")
         if said is not None:
             return said
     return question(facts.input_value)
+
+
+def query_of(facts: SpanFacts) -> str | None:
+    """Return what a retrieval looked for: its query, or else the text that it was given."""
+    if facts.query is not None:
+        return facts.query
+    given = question(facts.input_value)
+    return given if isinstance(given, str) else None
 
 
 def _answered(facts: SpanFacts) -> JsonValue:

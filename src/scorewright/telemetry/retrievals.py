@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from scorewright.telemetry.assembly import Trace
+from scorewright.telemetry.assembly import Trace, query_of
 from scorewright.telemetry.span_facts import Document
 
 
@@ -24,9 +24,10 @@ def retrieval_of(trace: Trace) -> Retrieval:
     for facts, parent in zip(trace.facts, trace.tree.parents, strict=True):
         query, found = inherited[parent] if parent >= 0 else (None, False)
         if facts.kind == "retriever":
-            if facts.query is not None and facts.query != query:
-                queries.append(facts.query)
-                query = facts.query
+            looked_for = query_of(facts)
+            if looked_for is not None and looked_for != query:
+                queries.append(looked_for)
+                query = looked_for
             if facts.documents and not found:
                 documents.extend(facts.documents)
                 found = True

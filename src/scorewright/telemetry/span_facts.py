@@ -51,6 +51,7 @@ class SpanFacts(msgspec.Struct, gc=False):
     tool_arguments: JsonValue = None
     tool_result: JsonValue = None
     tool_error: str | None = None
+    #: Of a retrieval, where it stands apart from the span's input.
     query: str | None = None
     #: None when the span says nothing of documents.
     documents: tuple[Document, ...] | None = None

@@ -71,8 +71,6 @@ def _add_by_kind(facts: SpanFacts, inputs: JsonValue, outputs: JsonValue) -> Non
     if facts.kind == "tool":
         facts.tool_arguments, facts.tool_result = inputs, outputs
     elif facts.kind == "retriever":
-        query = inputs.get("query") if isinstance(inputs, dict) else inputs
-        facts.query = query if isinstance(query, str) else None
         facts.documents = documents_of(outputs)
     elif facts.kind == "llm":
         prompt = inputs.get("prompt") if isinstance(inputs, dict) else None

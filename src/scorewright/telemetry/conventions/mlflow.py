@@ -49,9 +49,6 @@ def read(span: RawSpan) -> SpanFacts | None:
         facts.tool_name = _text(attributes, "mlflow.spanFunctionName")
         facts.tool_arguments, facts.tool_result = facts.input_value, facts.output_value
     elif facts.kind == "retriever":
-        given = facts.input_value
-        query = given.get("query") if isinstance(given, dict) else given
-        facts.query = query if isinstance(query, str) else None
         facts.documents = documents_of(facts.output_value)
     return facts
 

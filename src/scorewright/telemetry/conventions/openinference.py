@@ -63,9 +63,7 @@ def read(span: RawSpan) -> SpanFacts | None:
     elif facts.kind == "tool":
         _add_tool(facts, attributes)
     elif facts.kind == "retriever":
-        facts.query = text(attributes, "input.value")
-        documents = unfold(attributes, "retrieval.documents")
-        facts.documents = documents_of(documents)
+        facts.documents = documents_of(unfold(attributes, "retrieval.documents"))
     return facts
 
 
