@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
 from scorewright.domain.errors import CallerError, TraceError
+from scorewright.domain.json_text import is_json
 from scorewright.sources.dataset.file import DataFile, find_file, line_batches
 from scorewright.telemetry.findings import Findings
 from scorewright.telemetry.json_request import decode_json
@@ -18,6 +20,8 @@ from scorewright.telemetry.raw_span import RawSpan
 _MAX_NAMED: Final = 20
 #: What a file of a folder ends with, before `.gz`, when it may hold traces.
 _ENDINGS: Final = (".json", ".jsonl", ".ndjson", ".pb", ".bin", ".otlp")
+
+_CONTROLS: Final = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 
 class ReadTraces(msgspec.Struct, frozen=True):
@@ -71,32 +75,55 @@ def _read_file(path: Path, findings: Findings) -> list[RawSpan]:
     if not head:
         findings.note(f"{path}: an empty file: no traces")
         return []
-    if head.lstrip()[:1] != b"{":
-        return _whole(file, findings, is_json=head.lstrip()[:1] == b"[")
-    return _lines(file, findings) if _holds_lines(head) else _whole(file, findings, is_json=True)
+    first = b"" if _is_protobuf(head) else head.lstrip()[:1]
+    if first != b"{":
+        return _whole(file, findings, as_json=first == b"[")
+    if _starts_with_line(head):
+        return _lines(file, findings)
+    try:
+        return _whole(file, findings, as_json=True)
+    except TraceError as refusal:
+        spans = _lines_if_any(file, findings)  # its first line alone may be damaged
+        if not spans:
+            raise refusal from None
+        return spans
 
 
-def _holds_lines(head: bytes) -> bool:
-    """Tell whether the first line is an object of its own; a document may still be on one line."""
-    line, end, rest = head.lstrip().partition(b"\n")
-    line = line.rstrip()
-    # A first line longer than the head may be either: reading line by line suits both.
-    return not end or (line.endswith(b"}") and bool(rest))
+def _is_protobuf(head: bytes) -> bool:
+    """Tell a protobuf message, which starts with the byte of a line break, from text that does.
+
+    What follows it is a length, which may well be the byte of a brace. But a message that holds spans has the tag
+    of a scope in it, a control character that JSON cannot have.
+    """
+    return head[:1] == b"\n" and _CONTROLS.search(head) is not None
 
 
-def _whole(file: DataFile, findings: Findings, *, is_json: bool) -> list[RawSpan]:
+def _starts_with_line(head: bytes) -> bool:
+    """Tell whether the first line is a value of its own; one longer than the head is taken for it."""
+    line, end, _ = head.lstrip().partition(b"\n")
+    return not end or is_json(line)
+
+
+def _whole(file: DataFile, findings: Findings, *, as_json: bool) -> list[RawSpan]:
     data = file.document()
     try:
-        return decode_json(data, findings) if is_json else decode_protobuf(data, findings)
+        return decode_json(data, findings) if as_json else decode_protobuf(data, findings)
     except TraceError as error:
         raise TraceError(f"{file.path}: {error}") from None
+
+
+def _lines_if_any(file: DataFile, findings: Findings) -> list[RawSpan]:
+    try:
+        return _lines(file, findings)
+    except TraceError:
+        return []
 
 
 def _lines(file: DataFile, findings: Findings) -> list[RawSpan]:
     """Read one request a line; bad lines are named and cost no good one."""
     spans: list[RawSpan] = []
-    bad: list[str] = []
-    good = 0
+    named: list[str] = []
+    good = bad = 0
     for number, lines in line_batches(file):
         for at, line in enumerate(lines, number):
             if not line.strip():
@@ -105,11 +132,13 @@ def _lines(file: DataFile, findings: Findings) -> list[RawSpan]:
                 spans.extend(decode_json(line, findings))
                 good += 1
             except TraceError as error:
-                bad.append(f"line {at}: {error}")
+                bad += 1
+                if bad <= _MAX_NAMED:
+                    named.append(f"line {at}: {error}")
     if bad and not good:
-        raise TraceError(f"{file.path}: no line of it can be read; {bad[0]}")
-    for text in bad[:_MAX_NAMED]:
+        raise TraceError(f"{file.path}: no line of it can be read; {named[0]}")
+    for text in named:
         findings.note(f"{file.path}: {text}")
-    if len(bad) > _MAX_NAMED:
-        findings.note(f"{file.path}: {len(bad) - _MAX_NAMED} more lines cannot be read")
+    if bad > _MAX_NAMED:
+        findings.note(f"{file.path}: {bad - _MAX_NAMED} more lines cannot be read")
     return spans

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from scorewright.domain.json_text import parse_container
 from scorewright.domain.json_value import JsonObject, JsonValue
+from scorewright.telemetry.container import container
 from scorewright.telemetry.span_facts import Document, Usage
 
 _DIGITS = re.compile(r"[0-9]{1,15}")
@@ -82,7 +82,7 @@ def usage_of(tokens_in: int | None, tokens_out: int | None, total: int | None) -
 def documents_of(raw: JsonValue) -> tuple[Document, ...] | None:
     """Read the passages that a retrieval found; None when there is no list of them."""
     if isinstance(raw, str):
-        raw = parse_container(raw)
+        raw = container(raw)
     if isinstance(raw, dict):
         raw = raw.get("documents")
     if not isinstance(raw, list):
@@ -113,7 +113,7 @@ def unfold(attributes: JsonObject, prefix: str) -> JsonValue:
     the attributes further in add to; they win, and one called `__default__` is the whole value.
     """
     base = attributes.get(prefix)
-    base = (parse_container(base) or base) if isinstance(base, str) else base
+    base = (container(base) or base) if isinstance(base, str) else base
     within = f"{prefix}."
     tree = _Node()
     for name, found in attributes.items():

@@ -13,8 +13,8 @@ from typing import Final
 
 import msgspec
 
-from scorewright.domain.json_text import parse_container
 from scorewright.domain.json_value import JsonObject, JsonValue
+from scorewright.telemetry.container import container
 from scorewright.telemetry.messages import Message, Role, last_text, read_messages
 
 #: Envelopes within envelopes that are opened.
@@ -66,8 +66,8 @@ def result(value: JsonValue) -> JsonValue:
 def parsed(value: JsonValue) -> JsonValue:
     """Read a text that is a JSON object or list; everything else stays as it is."""
     if isinstance(value, str):
-        container = parse_container(value)
-        return value if container is None else container
+        found = container(value)
+        return value if found is None else found
     return value
 
 
@@ -216,7 +216,7 @@ def _unquoted(value: JsonValue) -> JsonValue:
 
 def _python_object(text: str) -> JsonValue:
     """Read a Python dict written as text, as LangChain hands on a tool's arguments."""
-    if not text.startswith("{") or not text.endswith("}") or len(text) > _MAX_LITERAL_CHARS:
+    if not text.startswith("{'") or not text.endswith("}") or len(text) > _MAX_LITERAL_CHARS:
         return None
     try:
         with warnings.catch_warnings():

@@ -7,8 +7,8 @@ from typing import Any, Final, Literal, TypeAlias, cast
 
 import msgspec
 
-from scorewright.domain.json_text import parse_container
 from scorewright.domain.json_value import JsonObject, JsonValue
+from scorewright.telemetry.container import container
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 
@@ -74,7 +74,7 @@ class Message(msgspec.Struct, frozen=True):
 def read_messages(raw: JsonValue) -> tuple[Message, ...]:
     """Read messages from a list, one message, an object that holds them, or the JSON text of these."""
     if isinstance(raw, str):
-        raw = parse_container(raw)
+        raw = container(raw)
     if isinstance(raw, dict) and isinstance(raw.get("messages"), list):
         raw = raw["messages"]
     if not isinstance(raw, list) or _is_pair(raw):
@@ -157,7 +157,7 @@ def _blocks(body: JsonObject) -> Iterator[JsonValue]:
         return
     content = _first(body, "parts", "content", "contents")
     if isinstance(content, str) and content.startswith('[{"') and body.get("role") != "tool":
-        content = parse_container(content) or content
+        content = container(content) or content
     if isinstance(content, list):
         yield from content
     elif content is not None:

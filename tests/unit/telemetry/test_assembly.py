@@ -235,3 +235,15 @@ def test_ten_thousand_spans_of_any_shape_are_put_together(shape: str):
     (told,) = summaries(spans)
 
     assert told.spans == 10_000
+
+
+@pytest.mark.parametrize("levels", [10, 99, 101, 950, 5_000])
+@pytest.mark.parametrize("name", ["input.value", "gen_ai.tool.call.arguments", "mlflow.spanInputs"])
+def test_json_of_any_depth_in_an_attribute_can_be_told_again(name: str, levels: int):
+    text = '{"a":' * levels + "[]" + "}" * levels
+    operation = {"gen_ai.operation.name": "execute_tool"} if "gen_ai" in name else {}
+
+    told = summary(span(1, attributes={name: text, **operation}))
+
+    encoded = msgspec.json.encode(told)
+    assert (text.encode() in encoded) is (levels < 100)

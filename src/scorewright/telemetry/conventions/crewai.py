@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from scorewright.domain.json_text import parse_container
 from scorewright.domain.json_value import JsonValue
+from scorewright.telemetry.container import container
 from scorewright.telemetry.raw_span import RawSpan
 from scorewright.telemetry.span_facts import Convention, SpanFacts
 
@@ -21,7 +21,7 @@ def read(span: RawSpan) -> SpanFacts | None:
 
 
 def _parsed(raw: JsonValue) -> JsonValue:
-    return parse_container(raw) if isinstance(raw, str) else raw
+    return container(raw) if isinstance(raw, str) else raw
 
 
 def _descriptions(tasks: JsonValue) -> str | None:

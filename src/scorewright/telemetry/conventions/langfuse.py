@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from scorewright.domain.json_text import parse_container
 from scorewright.domain.json_value import JsonObject, JsonValue
 from scorewright.telemetry.attribute_values import (
     amount,
@@ -14,6 +13,7 @@ from scorewright.telemetry.attribute_values import (
     usage_of,
     value,
 )
+from scorewright.telemetry.container import container
 from scorewright.telemetry.raw_span import RawSpan
 from scorewright.telemetry.span_facts import Convention, SpanFacts, SpanKind
 
@@ -56,7 +56,7 @@ def read(span: RawSpan) -> SpanFacts | None:
 
 def _object(attributes: JsonObject, name: str) -> JsonObject:
     raw = attributes.get(name)
-    found = parse_container(raw) if isinstance(raw, str) else raw
+    found = container(raw) if isinstance(raw, str) else raw
     return found if isinstance(found, dict) else {}
 
 

@@ -8,6 +8,7 @@ import msgspec
 
 from scorewright.domain.json_value import JsonObject, JsonValue
 from scorewright.telemetry.attribute_values import count, documents_of, usage_of
+from scorewright.telemetry.container import container
 from scorewright.telemetry.raw_span import RawSpan
 from scorewright.telemetry.span_facts import Convention, SpanFacts, SpanKind
 
@@ -56,12 +57,15 @@ def read(span: RawSpan) -> SpanFacts | None:
 def _plain(attributes: JsonObject, name: str) -> JsonValue:
     """Decode an attribute; a text that is no JSON is itself."""
     raw = attributes.get(name)
-    if isinstance(raw, str):
-        try:
-            return msgspec.json.decode(raw.encode())
-        except (msgspec.DecodeError, RecursionError):
-            return raw
-    return raw
+    if not isinstance(raw, str):
+        return raw
+    if raw[:1] in {"{", "["}:
+        found = container(raw)
+        return raw if found is None else found
+    try:
+        return msgspec.json.decode(raw.encode())
+    except msgspec.DecodeError:
+        return raw
 
 
 def _text(attributes: JsonObject, name: str) -> str | None:

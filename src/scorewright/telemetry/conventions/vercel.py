@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
-from scorewright.domain.json_text import parse_container
 from scorewright.domain.json_value import JsonObject, JsonValue
 from scorewright.telemetry.attribute_values import count, text, usage_of, value
+from scorewright.telemetry.container import container
 from scorewright.telemetry.messages import Message, ToolCall, read_messages
 from scorewright.telemetry.raw_span import RawSpan
 from scorewright.telemetry.span_facts import Convention, SpanFacts, SpanKind
@@ -59,7 +59,7 @@ def _answer(attributes: JsonObject) -> tuple[Message, ...]:
     """Make one message of the response's text, object and calls."""
     spoken = text(attributes, "ai.response.text", "ai.response.object", "ai.result.text")
     raw = attributes.get("ai.response.toolCalls")
-    raw = parse_container(raw) if isinstance(raw, str) else raw
+    raw = container(raw) if isinstance(raw, str) else raw
     calls = (
         tuple(_call(item) for item in raw if isinstance(item, dict))
         if isinstance(raw, list)
