@@ -38,6 +38,8 @@ def count(attributes: JsonObject, *names: str) -> int | None:
     """Return the first of some attributes that is a count, as a number or in digits."""
     for name in names:
         found = attributes.get(name)
+        if found is None:
+            continue
         if type(found) is int and found >= 0:
             return found
         if type(found) is float and found.is_integer() and found >= 0:
@@ -50,7 +52,8 @@ def count(attributes: JsonObject, *names: str) -> int | None:
 def amount(attributes: JsonObject, *names: str) -> float | None:
     """Return the first of some attributes that is a number of at least 0."""
     for name in names:
-        number = _number(attributes.get(name))
+        found = attributes.get(name)
+        number = None if found is None else _number(found)
         if number is not None and number >= 0:
             return number
     return None

@@ -6,6 +6,7 @@ what a general convention says of the same span.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final
 
 from scorewright.telemetry.conventions import (
@@ -45,18 +46,25 @@ CONVENTIONS: Final[tuple[Convention, ...]] = (
 )
 
 
+_NAMESPACES: Final = frozenset[str]().union(*(one.namespaces for one in CONVENTIONS))
+
+
 def read_facts(span: RawSpan) -> SpanFacts:
     """Say what a span means, by all the conventions it follows."""
-    namespaces = {name.partition(".")[0] for name in span.attributes}
+    names = [name.partition(".")[0] for name in span.attributes]
     if span.events:
-        namespaces.update(event.name.partition(".")[0] for event in span.events)
+        names.extend(event.name.partition(".")[0] for event in span.events)
     facts: SpanFacts | None = None
-    for convention in CONVENTIONS:
-        if convention.namespaces.isdisjoint(namespaces):
-            continue
+    for convention in _candidates(_NAMESPACES.intersection(names)):
         found = convention.read(span)
         if facts is None:
             facts = found
         elif found is not None:
             facts.fill(found)
     return SpanFacts() if facts is None else facts
+
+
+@lru_cache(maxsize=1024)
+def _candidates(namespaces: frozenset[str]) -> tuple[Convention, ...]:
+    """List the conventions that have one of these namespaces; few sets of them occur, each in many spans."""
+    return tuple(one for one in CONVENTIONS if not one.namespaces.isdisjoint(namespaces))
