@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+import msgspec
+
 from scorewright.domain.json_text import parse_container
 from scorewright.domain.json_value import JsonValue
 
@@ -31,3 +33,13 @@ def _is_flat_enough(value: JsonValue) -> bool:
 def _inner(value: JsonValue) -> list[JsonValue]:
     values = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return [inner for inner in values if isinstance(inner, (dict, list))]
+
+
+def unquoted(value: JsonValue) -> JsonValue:
+    """Read a text that is a JSON text in its quotes; everything else stays as it is."""
+    if isinstance(value, str) and len(value) > 1 and value[0] == value[-1] == '"':
+        try:
+            return msgspec.json.decode(value.encode(), type=str)
+        except msgspec.DecodeError:
+            return value
+    return value

@@ -14,8 +14,8 @@ from typing import Final
 import msgspec
 
 from scorewright.domain.json_value import JsonObject, JsonValue
-from scorewright.telemetry.container import container
-from scorewright.telemetry.messages import Message, Role, last_text, read_messages
+from scorewright.telemetry.container import container, unquoted
+from scorewright.telemetry.messages import Message, Role, conversation, last_text, read_messages
 
 #: Envelopes within envelopes that are opened.
 _MAX_LAYERS: Final = 6
@@ -24,9 +24,21 @@ _MAX_LITERAL_CHARS: Final = 10_000
 
 _CALL_KEYS: Final = {"args", "kwargs"}
 _LANGCHAIN_KEYS: Final = {"tags", "metadata", "kwargs", "name", "run_type"}
-_SINGLE_QUESTIONS: Final = {"input", "inputs", "question", "query", "prompt", "user_input", "args"}
+_SINGLE_QUESTIONS: Final = {
+    "input",
+    "inputs",
+    "question",
+    "query",
+    "prompt",
+    "user_input",
+    "args",
+    "message",
+    "user_msg",
+    "query_str",
+    "str_or_query_bundle",
+}
 _SINGLE_ANSWERS: Final = {
-    "output", "outputs", "answer", "result", "content", "text", "response", "output_text", "raw",
+    "output", "outputs", "answer", "result", "content", "text", "response", "output_text", "raw", "message",
 }  # fmt: skip
 
 
@@ -55,9 +67,9 @@ def arguments(value: JsonValue) -> JsonObject | None:
 
 def result(value: JsonValue) -> JsonValue:
     """Read what a tool returned: JSON objects, lists and quoted texts as such, numbers as written."""
-    value = _unquoted(parsed(value))
+    value = unquoted(parsed(value))
     if isinstance(value, dict):
-        value = _unquoted(parsed(_inner_result(value)))
+        value = unquoted(parsed(_inner_result(value)))
     if isinstance(value, list):
         return _joined_text_blocks(value)
     return value
@@ -77,10 +89,8 @@ def _open(
     value = parsed(value)
     for _ in range(_MAX_LAYERS):
         if isinstance(value, list):
-            messages = read_messages(value)
-            if messages and _all_messages(messages, value):
-                return last_text(messages, role)
-            return value
+            messages = conversation(value)
+            return value if messages is None else last_text(messages, role)
         if not isinstance(value, dict):
             return value
         found, within = inner(value)
@@ -88,10 +98,6 @@ def _open(
             return value
         value = parsed(within)
     return value
-
-
-def _all_messages(messages: tuple[Message, ...], value: list[JsonValue]) -> bool:
-    return len(messages) == len(value) or len(messages) == 1
 
 
 def _inner_question(value: JsonObject) -> tuple[bool, JsonValue]:
@@ -203,15 +209,6 @@ def _joined_text_blocks(value: list[JsonValue]) -> JsonValue:
             return value
         texts.append(text)
     return "\n".join(texts) if texts else value
-
-
-def _unquoted(value: JsonValue) -> JsonValue:
-    if isinstance(value, str) and len(value) > 1 and value[0] == value[-1] == '"':
-        try:
-            return msgspec.json.decode(value.encode(), type=str)
-        except msgspec.DecodeError:
-            return value
-    return value
 
 
 def _python_object(text: str) -> JsonValue:

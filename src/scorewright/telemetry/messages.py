@@ -77,11 +77,21 @@ def read_messages(raw: JsonValue) -> tuple[Message, ...]:
         raw = container(raw)
     if isinstance(raw, dict) and isinstance(raw.get("messages"), list):
         raw = raw["messages"]
+    return tuple(message for item in _listed(raw) if (message := message_of(item)) is not None)
+
+
+def conversation(raw: list[JsonValue]) -> tuple[Message, ...] | None:
+    """Read a list of messages; None when it is empty, or some of it is no message."""
+    messages = read_messages(raw)
+    return messages if messages and len(messages) == len(_listed(raw)) else None
+
+
+def _listed(raw: JsonValue) -> list[JsonValue]:
     if not isinstance(raw, list) or _is_pair(raw):
-        raw = [raw]
+        return [raw]
     if len(raw) == 1 and isinstance(raw[0], list) and not _is_pair(raw[0]):
-        raw = raw[0]  # a batch of one, as LangChain logs it
-    return tuple(message for item in raw if (message := message_of(item)) is not None)
+        return raw[0]  # a batch of one, as LangChain logs it
+    return raw
 
 
 def message_of(raw: JsonValue) -> Message | None:

@@ -330,3 +330,82 @@ def test_a_span_s_kind_follows_from_its_operation_or_else_from_what_it_says(
     told = summary(span(1, attributes=attributes))
 
     assert (told.llm_calls, len(told.agents)) == (calls, agents)
+
+
+def test_azure_s_events_hold_their_bodies_as_json():
+    told = summary(
+        span(
+            1,
+            attributes={"gen_ai.operation.name": "chat"},
+            events=[
+                event(
+                    "gen_ai.user.message",
+                    **{"gen_ai.event.content": '{"role": "user", "content": "How warm?"}'},
+                ),
+                event(
+                    "gen_ai.choice",
+                    **{
+                        "gen_ai.event.content": '{"message": {"role": "assistant", "content": "21"}}'
+                    },
+                ),
+            ],
+        )
+    )
+
+    assert (told.input, told.output) == ("How warm?", "21")
+
+
+def test_logfire_s_lists_of_events_and_its_requests_are_read():
+    events = [
+        {"event.name": "gen_ai.user.message", "role": "user", "content": "How warm?"},
+        {"event.name": "gen_ai.choice", "message": {"role": "assistant", "content": "21"}},
+    ]
+    asked = {"model": "m", "messages": [{"role": "user", "content": "How warm?"}]}
+    answered = {"message": {"role": "assistant", "content": "21"}, "usage": None}
+    model = {"gen_ai.request.model": "m"}
+
+    of_events = summary(span(1, attributes={**model, "events": events}))
+    of_requests = summary(
+        span(1, attributes={**model, "request_data": asked, "response_data": answered})
+    )
+
+    assert (of_events.input, of_events.output) == ("How warm?", "21")
+    assert (of_requests.input, of_requests.output) == ("How warm?", "21")
+
+
+def test_traceloop_s_decorated_functions_are_opened():
+    told = summary(
+        span(
+            1,
+            attributes={
+                "traceloop.span.kind": "workflow",
+                "traceloop.entity.input": '{"args": [], "kwargs": {"question": "How warm?"}}',
+                "traceloop.entity.output": '"21 \\"degrees\\""',
+            },
+        )
+    )
+
+    assert (told.input, told.output) == ("How warm?", '21 "degrees"')
+
+
+def test_langchain_s_batches_and_constructors_are_opened():
+    human = {
+        "lc": 1,
+        "type": "constructor",
+        "id": ["x", "HumanMessage"],
+        "kwargs": {"content": "q"},
+    }
+    told = summary(
+        span(
+            1,
+            attributes={
+                "openinference.span.kind": "CHAIN",
+                "input.value": {"messages": [[human]]},
+                "output.value": {
+                    "messages": [{"type": "human", "content": "q"}, {"type": "ai", "content": "a"}]
+                },
+            },
+        )
+    )
+
+    assert (told.input, told.output) == ("q", "a")

@@ -17,6 +17,7 @@ from scorewright.telemetry.attribute_values import (
     usage_of,
     value,
 )
+from scorewright.telemetry.container import container
 from scorewright.telemetry.messages import Message, message_of, read_messages
 from scorewright.telemetry.raw_span import RawSpan, SpanEvent
 from scorewright.telemetry.span_facts import Convention, Messages, SpanFacts, SpanKind, Usage
@@ -120,28 +121,34 @@ def _add_tool(facts: SpanFacts, attributes: JsonObject) -> None:
 def _add_events(facts: SpanFacts, events: tuple[SpanEvent, ...]) -> None:
     """Read the style of one event for each message."""
     spoken = [event for event in events if event.name in _ROLE_EVENTS]
-    chosen = [event for event in events if event.name == _CHOICE_EVENT]
+    chosen = [event.attributes for event in events if event.name == _CHOICE_EVENT]
     if spoken and facts.input_messages is None:
         facts.input_messages = partial(_spoken_messages, spoken)
     if chosen and facts.output_messages is None:
         facts.output_messages = partial(_chosen_messages, chosen)
 
 
+def _said(attributes: JsonObject) -> JsonObject:
+    """Unpack an event's body, which Azure's instrumentations write as one JSON text."""
+    raw = attributes.get("gen_ai.event.content")
+    body = container(raw) if isinstance(raw, str) else raw
+    return {**attributes, **body} if isinstance(body, dict) else attributes
+
+
 def _spoken_messages(events: list[SpanEvent]) -> tuple[Message, ...]:
-    return _read_all([{"role": _ROLE_EVENTS[event.name], **event.attributes} for event in events])
+    return _read_all(
+        [{"role": _ROLE_EVENTS[event.name], **_said(event.attributes)} for event in events]
+    )
 
 
-def _chosen_messages(events: list[SpanEvent]) -> tuple[Message, ...]:
+def _chosen_messages(events: list[JsonObject]) -> tuple[Message, ...]:
     """Read the model's messages, which may be JSON text, as may be their content alone."""
     found: list[JsonValue] = []
-    for event in events:
-        raw = value(event.attributes, "message", "content")
+    for said in map(_said, events):
+        raw = value(said, "message", "content")
         whole = read_messages(raw) if isinstance(raw, (str, dict)) else ()
-        if whole:
-            found.append(raw)
-        else:
-            found.append({"role": "assistant", **event.attributes, "content": raw})
-    return tuple(message for raw in found for message in _read_all([raw]))
+        found.append(raw if whole else {"role": "assistant", **said, "content": raw})
+    return _read_all(found)
 
 
 def _read_all(raws: list[JsonValue]) -> tuple[Message, ...]:

@@ -7,6 +7,7 @@ from typing import Final
 
 from scorewright.domain.json_value import JsonObject, JsonValue
 from scorewright.telemetry.attribute_values import has_prefix, text, unfold
+from scorewright.telemetry.container import unquoted
 from scorewright.telemetry.conventions import genai
 from scorewright.telemetry.messages import Message, read_messages
 from scorewright.telemetry.raw_span import RawSpan
@@ -77,10 +78,10 @@ def _kind(attributes: JsonObject) -> SpanKind | None:
 
 
 def _whole(raw: JsonValue) -> JsonValue:
-    """Pass over JSON that was cut at a length limit: half an envelope is no value."""
+    """Take texts out of their quotes, and pass over JSON that was cut at a length limit."""
     if isinstance(raw, str) and raw[:1] in {"{", "["} and raw[-1:] not in {"}", "]"}:
         return None
-    return raw
+    return unquoted(raw)
 
 
 def _messages(attributes: JsonObject, prefix: str) -> Messages | None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
+from scorewright.domain.json_value import JsonObject, JsonValue
 from scorewright.telemetry.attribute_values import amount, count, text, usage_of, value
-from scorewright.telemetry.messages import read_messages
+from scorewright.telemetry.container import container
+from scorewright.telemetry.messages import Message, message_of, read_messages
 from scorewright.telemetry.raw_span import RawSpan
 from scorewright.telemetry.span_facts import Convention, SpanFacts
 
@@ -14,7 +16,7 @@ _AGENT: Final = ("pydantic_ai.all_messages", "all_messages_events", "final_resul
 
 
 def read(span: RawSpan) -> SpanFacts | None:
-    """Read an agent's run, a tool's, or a cost."""
+    """Read an agent's run, a tool's, or a model's."""
     attributes = span.attributes
     if any(name in attributes for name in _AGENT) and "gen_ai.tool.name" not in attributes:
         return _agent_run(span)
@@ -26,8 +28,31 @@ def read(span: RawSpan) -> SpanFacts | None:
             tool_arguments=attributes.get("tool_arguments"),
             tool_result=attributes.get("tool_response"),
         )
-    cost = amount(attributes, "operation.cost")
-    return None if cost is None else SpanFacts(cost_usd=cost)
+    return _model_call(attributes)
+
+
+def _model_call(attributes: JsonObject) -> SpanFacts | None:
+    facts = SpanFacts(
+        cost_usd=amount(attributes, "operation.cost"),
+        input_value=attributes.get("request_data"),
+    )
+    if "response_data" in attributes:
+        facts.output_messages = partial(read_messages, attributes["response_data"])
+    if "events" in attributes:
+        facts.input_messages = partial(_told, attributes["events"], chosen=False)
+        facts.output_messages = partial(_told, attributes["events"], chosen=True)
+    return facts
+
+
+def _told(raw: JsonValue, *, chosen: bool) -> tuple[Message, ...]:
+    """Read the events of a model call, written as one list: what was sent, or what was chosen."""
+    events = container(raw) if isinstance(raw, str) else raw
+    return tuple(
+        message
+        for event in (events if isinstance(events, list) else ())
+        if isinstance(event, dict) and (event.get("event.name") == "gen_ai.choice") is chosen
+        if (message := message_of(event)) is not None
+    )
 
 
 def _agent_run(span: RawSpan) -> SpanFacts:
@@ -60,6 +85,9 @@ CONVENTION: Final = Convention(
             "tool_arguments",
             "tool_response",
             "operation",
+            "events",
+            "request_data",
+            "response_data",
         }
     ),
     read,
