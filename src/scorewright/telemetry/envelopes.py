@@ -15,7 +15,14 @@ import msgspec
 
 from scorewright.domain.json_value import JsonObject, JsonValue
 from scorewright.telemetry.container import container, unquoted
-from scorewright.telemetry.messages import Message, Role, conversation, last_text, read_messages
+from scorewright.telemetry.messages import (
+    Message,
+    Role,
+    conversation,
+    last_text,
+    read_messages,
+    word_of,
+)
 
 #: Envelopes within envelopes that are opened.
 _MAX_LAYERS: Final = 6
@@ -157,7 +164,7 @@ def _chosen(item: JsonValue) -> JsonValue:
 
 
 def _single_message(value: JsonObject) -> Message | None:
-    if "role" not in value and value.get("type") not in {"constructor", "ai", "human"}:
+    if "role" not in value and word_of(value, "type") not in {"constructor", "ai", "human"}:
         return None
     messages = read_messages(value)
     return messages[0] if messages else None
@@ -193,7 +200,7 @@ def _inner_result(value: JsonObject) -> JsonValue:
 
 
 def _tool_message_text(value: JsonValue) -> JsonValue:
-    if isinstance(value, dict) and value.get("type") in {"constructor", "tool"}:
+    if isinstance(value, dict) and word_of(value, "type") in {"constructor", "tool"}:
         for message in read_messages(value):
             if message.results:
                 return message.results[0].result

@@ -35,7 +35,7 @@ _ITEM_ROLES: Final[dict[str, Role]] = {
     "function_call": "assistant",
     "function_call_output": "tool",
 }
-_TEXT_BLOCKS: Final = {"text", "output_text", "input_text", "", None}
+_TEXT_BLOCKS: Final = {"text", "output_text", "input_text", ""}
 _CALL_BLOCKS: Final = {"tool_call", "tool_use", "tool-call", "function_call", "server_tool_use"}
 _RESULT_BLOCKS: Final = {
     "tool_call_response",
@@ -147,7 +147,7 @@ def _body(raw: JsonObject) -> JsonObject:
     if raw.get("type") == "constructor" and isinstance(kwargs, dict) and isinstance(names, list):
         return {**kwargs, "role": names[-1] if names else None}
     data = raw.get("data")
-    if isinstance(data, dict) and "content" in data and raw.get("type") in _ROLES:
+    if isinstance(data, dict) and "content" in data and word_of(raw, "type") in _ROLES:
         return {**data, "role": raw["type"]}
     return raw
 
@@ -162,7 +162,7 @@ def _role(body: JsonObject) -> Role | None:
 
 
 def _blocks(body: JsonObject) -> Iterator[JsonValue]:
-    if body.get("type") in _ITEM_ROLES:
+    if word_of(body, "type") in _ITEM_ROLES:
         yield body
         return
     content = _first(body, "parts", "content", "contents")
@@ -184,7 +184,7 @@ def _sort_block(
         return
     inner = block.get("message_content")
     block = inner if isinstance(inner, dict) else block
-    kind = block.get("type")
+    kind = word_of(block, "type")
     if kind in _CALL_BLOCKS or "toolUse" in block or "functionCall" in block:
         calls.append(_call(block))
     elif kind in _RESULT_BLOCKS or "toolResult" in block or "functionResponse" in block:
@@ -207,7 +207,11 @@ def _result(block: JsonObject) -> ToolResult:
     body = _object(_first(block, "toolResult", "functionResponse")) or block
     names = ("call_id", "tool_use_id", "toolCallId", "toolUseId", "id")
     result = _first(body, "response", "result", "output", "content")
-    if isinstance(result, dict) and result.get("type") in {"text", "json"} and "value" in result:
+    if (
+        isinstance(result, dict)
+        and word_of(result, "type") in {"text", "json"}
+        and "value" in result
+    ):
         result = result["value"]
     failed = body.get("is_error") is True or body.get("status") == "error"
     return ToolResult(_id(_first(body, *names)), result, failed)
@@ -223,6 +227,12 @@ def _calls_beside(raw: JsonValue) -> Iterator[ToolCall]:
         if isinstance(name, str):
             arguments = _first(body, "arguments", "args")
             yield ToolCall(_id(entry.get("id")), name, arguments)
+
+
+def word_of(body: JsonObject, name: str) -> str:
+    """Return a member that is a text, or else the empty one: a list could not be looked up."""
+    value = body.get(name)
+    return value if isinstance(value, str) else ""
 
 
 def _id(value: JsonValue) -> str | None:

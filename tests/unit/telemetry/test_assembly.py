@@ -247,3 +247,59 @@ def test_json_of_any_depth_in_an_attribute_can_be_told_again(name: str, levels: 
 
     encoded = msgspec.json.encode(told)
     assert (text.encode() in encoded) is (levels < 100)
+
+
+ODD_VALUES = (
+    "[[]]",
+    "[null, 1]",
+    '{"messages": [[["user", "x"]]]}',
+    '{"messages": {}, "role": []}',
+    '{"role": "user", "type": ["text"], "content": [{"type": ["text"]}, [], {"text": 1}]}',
+    '{"type": "constructor", "id": [[]], "kwargs": {"content": [], "tool_calls": [1, {"name": []}]}}',
+    '{"type": "constructor", "id": [], "kwargs": {}}',
+    '[{"type": "function_call", "name": 1}, {"type": "function_call_output"}]',
+    '{"choices": [null]}',
+    '{"generations": [[]], "output": []}',
+    '{"object": "response", "output": [1]}',
+    '{"args": [[]], "kwargs": null}',
+    "{'a': {1, 2}, 3: 1e999}",
+    "{'a': 2j}",
+    '{"documents": [null, {"document": []}, {"score": "NaN", "id": []}]}',
+    '"half a \\ud800 quote"',
+    '{"total": "many", "input": -1, "input_tokens": 1.5}',
+)  # fmt: skip
+READ_NAMES = (
+    "input.value output.value gen_ai.input.messages gen_ai.output.messages gen_ai.tool.call.arguments "
+    "gen_ai.tool.call.result gen_ai.retrieval.documents gen_ai.usage.input_tokens ag.data.inputs "
+    "ag.data.outputs ag.data.outputs.documents.0 ai.prompt ai.response.toolCalls "
+    "pydantic_ai.all_messages final_result events response_data tool_arguments crew_tasks "
+    "traceloop.entity.input traceloop.entity.output gen_ai.prompt.0.content gen_ai.prompt.0.tool_calls "
+    "llm.input_messages.0.message llm.input_messages.0.message.tool_calls.0 mlflow.spanInputs "
+    "mlflow.spanOutputs mlflow.chat.tokenUsage langfuse.observation.output "
+    "langfuse.observation.usage_details retrieval.documents.0 gen_ai.completion"
+).split()
+KIND_NAMES = {
+    "openinference.span.kind": ["LLM", "TOOL", "RETRIEVER"],
+    "gen_ai.operation.name": ["chat", "execute_tool", "retrieval", "invoke_agent"],
+    "traceloop.span.kind": ["tool", "workflow"],
+    "mlflow.spanType": ['"TOOL"', '"RETRIEVER"', "[]"],
+    "ag.type.span": ["tool", "query", "chat"],
+    "langsmith.span.kind": ["tool", "retriever", "llm"],
+    "langfuse.observation.type": ["tool", "retriever", "generation"],
+    "ai.operationId": ["ai.generateText", "ai.toolCall"],
+    "llm.request.type": ["chat", "embedding"],
+}
+
+
+@given(
+    st.dictionaries(st.sampled_from(READ_NAMES), st.sampled_from(ODD_VALUES), max_size=5),
+    st.sampled_from(sorted(KIND_NAMES)).flatmap(
+        lambda name: st.tuples(st.just(name), st.sampled_from(KIND_NAMES[name]))
+    ),
+)
+def test_values_of_odd_shapes_bring_no_convention_down(
+    values: dict[str, str], kind: tuple[str, str]
+):
+    told = summary(span(1), span(2, 1, attributes={**values, kind[0]: kind[1]}))
+
+    assert msgspec.json.encode(told)
