@@ -276,11 +276,25 @@ def test_inspect_refuses_what_it_cannot_read(cli: CommandLine, name: str):
 
 
 @pytest.mark.parametrize(
-    "command", ["", "run", "check", "new", "datasets", "datasets inspect", "runner", "runner check"]
+    "command",
+    [
+        "",
+        "run",
+        "check",
+        "new",
+        "datasets",
+        "datasets inspect",
+        "traces",
+        "traces inspect",
+        "runner",
+        "runner check",
+    ],
 )
 def test_every_command_has_help(cli: CommandLine, command: str):
     run = cli(*command.split(), "--help")
 
     assert (run.code, run.stderr) == (0, "")
     assert run.stdout.startswith(f"usage: scorewright {command}".rstrip())
-    assert ("example:\n  scorewright" in run.stdout) is (command not in ("", "datasets", "runner"))
+    assert ("example:\n  scorewright" in run.stdout) is (
+        command not in ("", "datasets", "traces", "runner")
+    )

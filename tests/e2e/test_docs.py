@@ -18,7 +18,7 @@ PAGES = sorted(
     path.relative_to(ROOT).as_posix()
     for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md"))
 )
-COMMANDS = ("run", "check", "new", "datasets inspect", "runner check")
+COMMANDS = ("run", "check", "new", "datasets inspect", "traces inspect", "runner check")
 
 
 def page(name: str) -> str:
@@ -248,7 +248,7 @@ def test_the_result_line_of_the_reference_has_the_keys_of_a_result(cli: CommandL
 
 WORDS = (
     "evaluator, evaluator version, calling convention, level, variable, config param, field, "
-    "field mapping, item, dataset, column, filter, sample rate, run, result, score, score range, normalised score, passed, "
+    "field mapping, item, dataset, column, filter, sample rate, trace, span, run, result, score, score range, normalised score, passed, "
     "threshold, metric, explanation, skipped, failed, summary, runner, sandbox, harness, layer, author, "
     "operator, reader"
 ).split(", ")

@@ -80,6 +80,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_check(commands)
     _add_new(commands)
     _add_datasets(commands)
+    _add_traces(commands)
     _add_runner(commands)
     return parser
 
@@ -310,6 +311,28 @@ def _add_datasets(commands: _Commands) -> None:
     _add_format(inspect)
 
 
+def _add_traces(commands: _Commands) -> None:
+    parser = commands.add_parser(
+        "traces", help="Look at trace exports.", description="Look at trace exports."
+    )
+    verbs = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    inspect = _command(
+        verbs,
+        "inspect",
+        summary="Show what is read from OTLP traces: question, answer, calls, tokens, notices.",
+        example="scorewright traces inspect traces.otlp.jsonl\n"
+        "  scorewright traces inspect exports/ --format json",
+        call=_call_traces_inspect,
+    )
+    inspect.add_argument(
+        "data",
+        type=Path,
+        metavar="PATH",
+        help="OTLP as JSON, JSON Lines or protobuf, gzipped or not, or a folder of such files",
+    )
+    _add_format(inspect)
+
+
 def _add_runner(commands: _Commands) -> None:
     parser = commands.add_parser(
         "runner", help="Prove the sandbox.", description="Prove the sandbox."
@@ -407,6 +430,13 @@ def _call_new(options: argparse.Namespace) -> int:
 
 def _call_inspect(options: argparse.Namespace) -> int:
     from scorewright.cli.datasets import inspect_command
+
+    inspect_command(options.data, as_json=options.format == "json")
+    return 0
+
+
+def _call_traces_inspect(options: argparse.Namespace) -> int:
+    from scorewright.cli.traces import inspect_command
 
     inspect_command(options.data, as_json=options.format == "json")
     return 0

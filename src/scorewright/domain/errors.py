@@ -4,6 +4,7 @@
     ├── CallerError                    the caller's mistake: exit code 2
     │   ├── UsageError                 an option or argument that cannot be used
     │   ├── DatasetError               a data file that cannot be read as a dataset
+    │   ├── TraceError                 trace data that cannot be read
     │   ├── EvaluatorError             a source or definition that is no evaluator
     │   ├── MappingError               a variable that finds no field
     │   └── ParamError                 a config param's value that breaks its schema
@@ -31,6 +32,10 @@ class UsageError(CallerError):
 
 class DatasetError(CallerError):
     """A data file cannot be read as a dataset."""
+
+
+class TraceError(CallerError):
+    """Trace data cannot be read as an OTLP export."""
 
 
 class EvaluatorError(CallerError):

@@ -13,9 +13,9 @@ from typing import Literal
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scorewright.domain.json_text import mend_surrogates
 from scorewright.domain.json_value import JsonObject
 from scorewright.sources.dataset import Dataset, from_rows, open_dataset
-from scorewright.sources.dataset.json_text import mend_surrogates
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 CELLS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20)

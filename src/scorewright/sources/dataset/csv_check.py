@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from scorewright.domain.json_text import parse_container
 from scorewright.sources.dataset.csv_header import Header
-from scorewright.sources.dataset.json_text import parse_container
 from scorewright.sources.dataset.model import Column, Notice
 from scorewright.sources.dataset.refusal import BadPlaces, PlaceList, quoted
 

@@ -6,6 +6,7 @@ from collections.abc import Generator, Iterator
 
 import msgspec
 
+from scorewright.domain.json_text import parse_container
 from scorewright.domain.json_value import JsonObject
 from scorewright.sources.dataset.columns import MAX_COLUMNS
 from scorewright.sources.dataset.csv_check import CsvCheck
@@ -19,7 +20,6 @@ from scorewright.sources.dataset.file import (
     DataFile,
     too_long,
 )
-from scorewright.sources.dataset.json_text import parse_container
 from scorewright.sources.dataset.model import Dataset
 from scorewright.sources.dataset.refusal import BadPlaces, refuse
 

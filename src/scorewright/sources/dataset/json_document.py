@@ -10,10 +10,7 @@ from collections.abc import Generator, Iterator
 
 import msgspec
 
-from scorewright.domain.json_value import JsonObject
-from scorewright.sources.dataset.columns import ColumnTally
-from scorewright.sources.dataset.file import DataFile, not_utf8
-from scorewright.sources.dataset.json_text import (
+from scorewright.domain.json_text import (
     BadJsonError,
     DecodeErrors,
     line_of,
@@ -21,6 +18,9 @@ from scorewright.sources.dataset.json_text import (
     parse_object,
     reason_of,
 )
+from scorewright.domain.json_value import JsonObject
+from scorewright.sources.dataset.columns import ColumnTally
+from scorewright.sources.dataset.file import DataFile, not_utf8
 from scorewright.sources.dataset.model import Dataset, Notice
 from scorewright.sources.dataset.refusal import BadPlaces, PlaceList, mending, quoted, refuse
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Generator
 
-from scorewright.domain.json_value import JsonObject
-from scorewright.sources.dataset.columns import ColumnTally
-from scorewright.sources.dataset.file import DataFile, line_batches, not_utf8
-from scorewright.sources.dataset.json_text import (
+from scorewright.domain.json_text import (
     BadJsonError,
     DecodeErrors,
     decode_object,
     mend_surrogates,
     parse_object,
 )
+from scorewright.domain.json_value import JsonObject
+from scorewright.sources.dataset.columns import ColumnTally
+from scorewright.sources.dataset.file import DataFile, line_batches, not_utf8
 from scorewright.sources.dataset.model import Dataset
 from scorewright.sources.dataset.refusal import BadPlaces, PlaceList, mending
 

@@ -10,8 +10,8 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from scorewright.domain.json_text import decode_object
 from scorewright.domain.json_value import JsonObject
-from scorewright.sources.dataset.json_text import decode_object
 
 FileFormat: TypeAlias = Literal["csv", "jsonl", "json", "parquet"]
 Format: TypeAlias = FileFormat | Literal["rows"]

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import msgspec
 
+from scorewright.domain.json_text import decode_object
 from scorewright.domain.json_value import JsonValue
 from scorewright.sources.dataset.columns import ColumnTally
 from scorewright.sources.dataset.file import MAX_LINE_BYTES
-from scorewright.sources.dataset.json_text import decode_object
 from scorewright.sources.dataset.model import Dataset, Notice
 from scorewright.sources.dataset.refusal import BadPlaces, PlaceList, mending, refuse
 

@@ -8,8 +8,8 @@ from types import MappingProxyType
 
 import msgspec
 
+from scorewright.domain.json_text import DecodeErrors
 from scorewright.sources.dataset.file import HEAD_BYTES, DataFile, line_batches
-from scorewright.sources.dataset.json_text import DecodeErrors
 from scorewright.sources.dataset.model import FileFormat
 from scorewright.sources.dataset.refusal import refuse
 

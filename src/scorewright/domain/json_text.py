@@ -69,6 +69,15 @@ def parse_object(text: bytes) -> tuple[JsonObject, bool]:
         raise BadJsonError(reason_of(mended, error)[0]) from None
 
 
+def is_json(text: bytes) -> bool:
+    """Tell whether a text is one JSON value."""
+    try:
+        _decode_any(mend_surrogates(text))
+    except DecodeErrors:
+        return False
+    return True
+
+
 def parse_container(cell: str) -> JsonValue:
     """Decode a cell that holds a JSON object or list; None when it holds neither."""
     if cell.lstrip(" \t\r\n")[:1] not in {"{", "["}:

@@ -1,0 +1,1 @@
+"""OpenTelemetry traces: decoded, understood whatever wrote them, and put together; no files here."""

@@ -1,0 +1,81 @@
+"""What a span means, in the same words whatever wrote it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from scorewright.domain.json_value import JsonValue
+from scorewright.telemetry.messages import Message
+from scorewright.telemetry.raw_span import RawSpan
+
+SpanKind: TypeAlias = Literal[
+    "llm", "embedding", "agent", "tool", "retriever", "reranker", "chain", "setup", "http"
+]
+#: Messages are read when they are asked for: most spans are never asked.
+Messages: TypeAlias = Callable[[], tuple[Message, ...]]
+
+
+class Usage(msgspec.Struct, frozen=True, gc=False):
+    """Tokens of a span; None is unknown. Cached and reasoning tokens are parts of these, never more."""
+
+    input: int | None = None
+    output: int | None = None
+    total: int | None = None
+
+
+class Document(msgspec.Struct, frozen=True, gc=False):
+    """A passage that a retrieval found; a score of 0 is one."""
+
+    id: str | None = None
+    content: str | None = None
+    score: float | None = None
+
+
+class SpanFacts(msgspec.Struct, gc=False):
+    """What the conventions say of one span; None is unknown."""
+
+    kind: SpanKind | None = None
+    model: str | None = None
+    vendor: str | None = None
+    input_messages: Messages | None = None
+    output_messages: Messages | None = None
+    #: Recorded as one value, envelopes and all.
+    input_value: JsonValue = None
+    output_value: JsonValue = None
+    tool_name: str | None = None
+    tool_call_id: str | None = None
+    #: As recorded.
+    tool_arguments: JsonValue = None
+    tool_result: JsonValue = None
+    tool_error: str | None = None
+    #: Of a retrieval, where it stands apart from the span's input.
+    query: str | None = None
+    #: None when the span says nothing of documents.
+    documents: tuple[Document, ...] | None = None
+    usage: Usage | None = None
+    cost_usd: float | None = None
+    session_id: str | None = None
+    agent_name: str | None = None
+
+    def fill(self, other: SpanFacts) -> None:
+        """Take over what is unknown here."""
+        for name in _FIELDS:
+            found = getattr(other, name)
+            if found is not None and getattr(self, name) is None:
+                setattr(self, name, found)
+
+
+_FIELDS = SpanFacts.__struct_fields__
+
+
+class Convention(msgspec.Struct, frozen=True):
+    """One way of writing facts into spans."""
+
+    name: str
+    #: What its attributes' and events' names start with, up to the first dot.
+    namespaces: frozenset[str]
+    #: None when the span is not of this convention.
+    read: Callable[[RawSpan], SpanFacts | None]
