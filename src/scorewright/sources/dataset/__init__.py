@@ -7,7 +7,7 @@ The rules that authors see are in `docs/reference/datasets.md`.
 
 from __future__ import annotations
 
-from scorewright.sources.dataset.json_text import decode_object
+from scorewright.domain.json_text import decode_object
 from scorewright.sources.dataset.model import (
     Column,
     ColumnType,
