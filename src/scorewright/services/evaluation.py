@@ -68,6 +68,8 @@ class Evaluation:
         self._makers = list(map(_record_maker, tasks))
         #: Per job, while the run is under way; None for one whose results hold for this run alone.
         self._reuses: list[Reuse | None] = [None] * len(tasks)
+        #: Whether any of them may yet find or keep something.
+        self._may_reuse = False
         self._workers = settings.workers or os.cpu_count() or 1
         self._sample = Sample(self._jobs, settings.limits, self._workers)
         names = [task.evaluator.name for task in tasks]
@@ -150,6 +152,7 @@ class Evaluation:
             else None
             for task, job, reading in zip(self._tasks, self._jobs, self._readings, strict=True)
         ]
+        self._may_reuse = any(self._reuses)
         try:
             for job, reuse in enumerate(self._reuses):
                 if reuse is not None and reuse.may_find:
@@ -179,7 +182,9 @@ class Evaluation:
             if self._previous:
                 bases = [basis + reading for reading in self._readings]
                 known = self._previous.known(item_id, bases)
-            item = Item(item_id, data, self._with_earlier(item_id, data, known))
+            if self._may_reuse:
+                known = self._with_earlier(item_id, data, known)
+            item = Item(item_id, data, known)
             self._sample.offer(place, item)
             yield item
 
@@ -187,8 +192,6 @@ class Evaluation:
         self, item_id: str, data: bytes, known: tuple[ItemOutcome | None, ...]
     ) -> tuple[ItemOutcome | None, ...]:
         """Add the results of earlier runs to what is known of an item."""
-        if not any(self._reuses):
-            return known
         found = [
             reuse.find(item_id, data) if reuse and not (known and known[job]) else None
             for job, reuse in enumerate(self._reuses)
@@ -216,10 +219,14 @@ class Evaluation:
         report.items += len(group.item_ids)
         of_items = [self._item_bases.popleft() for _ in group.item_ids]
         reused = [
-            reuse.keep(group.item_ids, outcomes) if reuse else [False] * len(outcomes)
+            reuse.keep(group.item_ids, outcomes)
+            if reuse and self._may_reuse
+            else [False] * len(outcomes)
             for reuse, outcomes in zip(self._reuses, group.outcomes, strict=True)
         ]
-        report.reused = [reuse.count if reuse else 0 for reuse in self._reuses]
+        if self._may_reuse:
+            report.reused = [reuse.count if reuse else 0 for reuse in self._reuses]
+            self._may_reuse = not all(reuse is None or reuse.is_over for reuse in self._reuses)
         made: list[list[ResultRecord]] = []
         for maker, outcomes, reading, again in zip(
             self._makers, group.outcomes, self._readings, reused, strict=True

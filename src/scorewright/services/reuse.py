@@ -70,6 +70,11 @@ class Reuse:
             self.lane = _hash(f"{self._digest} {environment} {self._basis}".encode())
             self.may_find = self.may_find and self._cache.has_lane(self.lane)
 
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing will be looked for or kept any more, and nothing is under way."""
+        return self._pays is False and not self._found
+
     def find(self, item_id: str, data: bytes) -> ItemOutcome | None:
         """Return what is known of an item; None when it is to be computed."""
         if self._pays is False:
