@@ -81,7 +81,7 @@ def measure_memory(setting: Setting) -> list[Figure]:
     """Show that the memory of a run does not grow with its rows."""
     figures: list[Figure] = []
     smallest = 0.0
-    for rows in (10_000, 100_000, 1_000_000) if setting.full else (10_000, 100_000):
+    for rows in (100_000, 400_000, 1_000_000) if setting.full else (100_000, 400_000):
         data = write_records(setting.folder / "rows.jsonl", rows=rows)
         finished = _run(data, setting.folder, sample_tree=True)
         tree_mb = finished.peak_tree_bytes / 1e6
@@ -91,7 +91,7 @@ def measure_memory(setting: Setting) -> list[Figure]:
             Figure(f"{rows:,} rows, all processes", "MB", (tree_mb,)),
             Figure(
                 f"{rows:,} rows, all processes",
-                "x 10,000 rows",
+                "x 100,000 rows",
                 (tree_mb / smallest,),
                 MEMORY_GROWTH_BUDGET,
             ),
