@@ -141,16 +141,10 @@ class Evaluation:
 
         cache = ResultCache(self._settings.cache_folder)
         self._reuses = [
-            Reuse(
-                cache,
-                digest=task.evaluator.digest,
-                load=job.load,
-                basis=reading,
-                rows=self.report.total,
-            )
+            Reuse(cache, digest=task.evaluator.digest, load=job.load, rows=self.report.total)
             if task.runner.pure and not task.evaluator.signature.reads_clock
             else None
-            for task, job, reading in zip(self._tasks, self._jobs, self._readings, strict=True)
+            for task, job in zip(self._tasks, self._jobs, strict=True)
         ]
         self._may_reuse = any(self._reuses)
         try:

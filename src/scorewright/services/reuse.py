@@ -36,17 +36,17 @@ class Reuse:
     Args:
         cache: Closed by the caller.
         digest: The evaluator's.
-        load: As its workers get it.
-        basis: A digest of mapping, params and how the score is read.
+        load: As its workers get it: mapping, params and how the score is read are in it.
         rows: Rows of the run.
     """
 
-    def __init__(
-        self, cache: ResultCache, *, digest: str, load: Load, basis: str, rows: int
-    ) -> None:
+    def __init__(self, cache: ResultCache, *, digest: str, load: Load, rows: int) -> None:
         self._cache = cache
         self._digest = digest
-        self._basis = basis
+        # In full, not by the short digest that results show: one that two values of a param share is soon found.
+        self._reading = msgspec.json.encode(
+            (load.plan, load.convention, load.score_range, load.threshold)
+        )
         self._read = make_argument_text(load.plan)
         self._draws_chance = load.uses_entropy
         #: Whether it pays; None while that is not known.
@@ -67,7 +67,7 @@ class Reuse:
     def set_environment(self, environment: str) -> None:
         """Say what the machine decides about results: from now on they can be looked for and kept."""
         if self.lane is None:
-            self.lane = _hash(f"{self._digest} {environment} {self._basis}".encode())
+            self.lane = _hash(f"{self._digest} {environment} ".encode() + self._reading)
             self.may_find = self.may_find and self._cache.has_lane(self.lane)
 
     @property

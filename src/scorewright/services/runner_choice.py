@@ -26,7 +26,8 @@ class Runners:
     """The runners of one run; each starts when it is first asked for.
 
     Args:
-        name: One of `RUNNERS`; `auto` is the strongest one for each language, never `restricted` or `local`.
+        name: One of `RUNNERS`; `auto` is the strongest one for each language, never `restricted`, `remote`
+            or `local`.
         required_layers: Layers without which nothing may run, beside the mandatory ones.
         zygote: Of the runner of Python that this name stands for, booting already.
         launcher: Deno's, booting already.
@@ -102,7 +103,8 @@ class Runners:
         """
         from scorewright.runners.jail.supervisor import JailRunner
 
-        runner = self._make(self._python_tier, None)
+        is_of_this_machine = self._python_tier in ("jail", "restricted")
+        runner = self._make(self._python_tier, None) if is_of_this_machine else None
         if not isinstance(runner, JailRunner):
             raise UsageError(
                 f"runner {self._name}: this takes a sandbox of this machine's; use jail, restricted or auto"

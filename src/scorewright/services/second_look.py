@@ -97,8 +97,9 @@ class Sample:
                 None if is_known[job][at] else self._worth_judging(job, outcomes[at])
                 for job, outcomes in enumerate(group.outcomes)
             ]
-            self._judged.append((item, first))
-            self._bytes += len(item.data)
+            if any(first):
+                self._judged.append((item, first))
+                self._bytes += len(item.data)
 
     def _worth_judging(self, job: int, first: ItemOutcome) -> Outcome | None:
         """Return an outcome that can be compared, and does not take too long to be had again."""
@@ -120,6 +121,8 @@ class Sample:
 
         Where that cannot be had, or is to stop, fewer items are judged twice: the run's results are there already.
         """
+        if not self._judged:
+            return
         judged = [
             Item(
                 item.item_id, item.data, tuple(_NOT_AGAIN if one is None else None for one in first)
