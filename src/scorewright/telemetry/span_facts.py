@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from scorewright.domain.json_value import JsonValue
+from scorewright.domain.json_value import JsonObject, JsonValue
 from scorewright.telemetry.messages import Message
 from scorewright.telemetry.raw_span import RawSpan
 
@@ -16,6 +16,8 @@ SpanKind: TypeAlias = Literal[
 ]
 #: Messages are read when they are asked for: most spans are never asked.
 Messages: TypeAlias = Callable[[], tuple[Message, ...]]
+#: As messages are.
+Tools: TypeAlias = Callable[[], "tuple[ToolDefinition, ...]"]
 
 
 class Usage(msgspec.Struct, frozen=True, gc=False):
@@ -34,12 +36,24 @@ class Document(msgspec.Struct, frozen=True, gc=False):
     score: float | None = None
 
 
+class ToolDefinition(msgspec.Struct, frozen=True, gc=False):
+    """A tool that was offered to a model; `parameters` is the JSON schema of its arguments, as it was sent."""
+
+    name: str
+    description: str | None = None
+    parameters: JsonObject = {}
+
+
 class SpanFacts(msgspec.Struct, gc=False):
     """What the conventions say of one span; None is unknown."""
 
     kind: SpanKind | None = None
     model: str | None = None
     vendor: str | None = None
+    temperature: float | None = None
+    time_to_first_token_ms: float | None = None
+    #: Offered to the model or the agent.
+    available_tools: Tools | None = None
     input_messages: Messages | None = None
     output_messages: Messages | None = None
     #: Recorded as one value, envelopes and all.
@@ -55,10 +69,19 @@ class SpanFacts(msgspec.Struct, gc=False):
     query: str | None = None
     #: None when the span says nothing of documents.
     documents: tuple[Document, ...] | None = None
+    vector_db: str | None = None
+    top_k: int | None = None
     usage: Usage | None = None
+    #: Of the input tokens: what the provider had read before.
+    cached_tokens: int | None = None
     cost_usd: float | None = None
     session_id: str | None = None
     agent_name: str | None = None
+    #: What an agent is built with, and the instructions it was given.
+    framework: str | None = None
+    system_prompt: str | None = None
+    #: Where the application runs, such as "production".
+    environment: str | None = None
 
     def fill(self, other: SpanFacts) -> None:
         """Take over what is unknown here."""
