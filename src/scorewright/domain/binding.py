@@ -18,7 +18,21 @@ from scorewright.domain.json_value import JsonObject, JsonValue
 Path: TypeAlias = tuple[str | int, ...]
 """Steps into an item: a key for an object, an index (negative: from the end) for a list."""
 
-How: TypeAlias = Literal["field", "constant", "inputs", "trace", "trace_object", "testcase"]
+How: TypeAlias = Literal[
+    "field",
+    "constant",
+    # Of a data set's rows.
+    "inputs",
+    "trace",
+    "trace_object",
+    "testcase",
+    # Of items that come from traces.
+    "application_input",
+    "trace_dict",
+    "trace_item",
+    "agent_item",
+    "llm_item",
+]
 
 
 class Argument(msgspec.Struct, frozen=True, kw_only=True):

@@ -11,6 +11,7 @@ from scorewright.domain.binding import Plan
 from scorewright.domain.convention import Level
 from scorewright.domain.errors import MappingError, UsageError
 from scorewright.domain.evaluator import Evaluator
+from scorewright.domain.item_shape import row_shape
 from scorewright.domain.json_value import JsonValue
 from scorewright.domain.mapping import plan_arguments
 from scorewright.engine.execute import Job
@@ -59,13 +60,13 @@ def plan_jobs(tasks: Sequence[Task], dataset: Dataset, settings: Settings) -> li
     if not tasks:
         raise UsageError("there is no evaluator to run")
     _require_record_level(tasks)
-    columns = [column.name for column in dataset.columns]
+    shape = row_shape(column.name for column in dataset.columns)
     jobs: list[Job] = []
     errors: list[str] = []
     for task in tasks:
         try:
             plan = plan_arguments(
-                task.evaluator, columns=columns, mapping=task.mapping, params=task.params
+                task.evaluator, shape=shape, mapping=task.mapping, params=task.params
             )
         except MappingError as error:
             errors.append(f"{task.evaluator.name}: {error}" if len(tasks) > 1 else str(error))

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import compress, islice
 
 from scorewright.domain.filter import compile_filter, parse_filter, print_filter
+from scorewright.domain.item_shape import row_shape
 from scorewright.domain.sampling import make_sampler
 from scorewright.services.plan import Settings
 from scorewright.sources.dataset import Dataset, decode_object
@@ -56,7 +57,7 @@ class Selection:
         return list(map(int, item_ids))
 
     def _apply(self, text: str) -> None:
-        tree = parse_filter(text, columns=[column.name for column in self._dataset.columns])
+        tree = parse_filter(text, shape=row_shape(c.name for c in self._dataset.columns))
         self.filter = print_filter(tree)
         self._taken = bytearray(
             map(compile_filter(tree), map(decode_object, self._dataset.items()))
