@@ -81,7 +81,7 @@ class Results:
 
     def summary(self) -> list[JsonObject]:
         """Return one summary per evaluator, as `run --format json` prints it: every mean with its n."""
-        return [summary.document() for summary in self._report.summaries]
+        return self._report.summary()
 
     def report(self) -> JsonObject:
         """Return the whole report of the run, as `run --format json` prints it."""
