@@ -22,6 +22,8 @@ from scorewright.telemetry.span_tree import SpanTree, arrange, start_of
 _NOT_SPEAKING: Final[set[SpanKind | None]] = {
     "tool", "embedding", "retriever", "reranker", "http", "setup",
 }  # fmt: skip
+_UNASKED: Final[set[SpanKind | None]] = {"embedding", "reranker", "http", "setup"}
+_UNANSWERING: Final[set[SpanKind | None]] = {*_UNASKED, "retriever"}
 
 
 class Trace(msgspec.Struct, frozen=True):
@@ -61,23 +63,27 @@ def _trace(spans: list[RawSpan]) -> Trace:
 
 def input_of(trace: Trace) -> JsonValue:
     """Return what the user asked: the root's input, or else that of the span nearest to it, the earliest."""
-    if (asked := _asked(trace.facts[0])) is not None:
+    if (asked := asked_of(trace.facts[0])) is not None:
         return asked
     for position in _speaking(trace, latest=False):
-        if (asked := _asked(trace.facts[position])) is not None:
+        if (asked := asked_of(trace.facts[position])) is not None:
             return asked
     return None
 
 
 def output_of(trace: Trace) -> JsonValue:
     """Return the final answer: the root's output, or else that of the span nearest to it, the latest."""
-    root = trace.facts[0]
-    if root.output_messages is not None or root.output_value is not None:
-        return _answered(root)
+    if has_output(trace.facts[0]):
+        return answered_of(trace.facts[0])
     for position in _speaking(trace, latest=True):
-        if (answered := _answered(trace.facts[position])) is not None:
+        if (answered := answered_of(trace.facts[position])) is not None:
             return answered
     return None
+
+
+def has_output(facts: SpanFacts) -> bool:
+    """Tell whether a span recorded what it gave, be it no answer."""
+    return facts.output_messages is not None or facts.output_value is not None
 
 
 def _speaking(trace: Trace, *, latest: bool) -> list[int]:
@@ -103,9 +109,13 @@ def _speaking(trace: Trace, *, latest: bool) -> list[int]:
     return sorted(found, key=rank)
 
 
-def _asked(facts: SpanFacts) -> JsonValue:
-    if facts.kind in {"embedding", "reranker", "http", "setup"}:
-        return None
+def asked_of(facts: SpanFacts) -> JsonValue:
+    """Return what a span was asked by whoever used it; None for one that no user speaks to."""
+    return None if facts.kind in _UNASKED else recorded_input(facts)
+
+
+def recorded_input(facts: SpanFacts) -> JsonValue:
+    """Return what a span was given: its last user message, or else its recorded input without envelopes."""
     if facts.kind == "retriever":
         return query_of(facts)
     if facts.input_messages is not None:
@@ -123,9 +133,13 @@ def query_of(facts: SpanFacts) -> str | None:
     return given if isinstance(given, str) else None
 
 
-def _answered(facts: SpanFacts) -> JsonValue:
-    if facts.kind in {"embedding", "reranker", "retriever", "http", "setup"}:
-        return None
+def answered_of(facts: SpanFacts) -> JsonValue:
+    """Return what a span answered whoever used it; None for one that answers no user."""
+    return None if facts.kind in _UNANSWERING else recorded_output(facts)
+
+
+def recorded_output(facts: SpanFacts) -> JsonValue:
+    """Return what a span gave: its last assistant message with text, or else its recorded output without envelopes."""
     if facts.output_messages is not None:
         return last_text(facts.output_messages(), "assistant")
     return answer(facts.output_value)

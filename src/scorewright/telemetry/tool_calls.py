@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 import msgspec
@@ -9,6 +10,7 @@ import msgspec
 from scorewright.domain.json_value import JsonObject, JsonValue
 from scorewright.telemetry.assembly import Trace
 from scorewright.telemetry.envelopes import arguments, result
+from scorewright.telemetry.failures import failure_of
 from scorewright.telemetry.messages import Message, ToolCall, ToolResult
 from scorewright.telemetry.raw_span import RawSpan
 from scorewright.telemetry.span_facts import SpanFacts
@@ -25,7 +27,7 @@ class CalledTool(msgspec.Struct, frozen=True):
     error: str | None
 
 
-class _Talk(msgspec.Struct):
+class Talk(msgspec.Struct):
     """Calls and results that stand in messages, by call."""
 
     calls: dict[str, ToolCall]
@@ -39,22 +41,26 @@ def tool_calls_of(trace: Trace) -> list[CalledTool]:
     """
     positions = [position for position in trace.calls if trace.facts[position].kind == "tool"]
     if not positions:
-        talk = _talk_of(trace)
-        return [_of_messages(call, talk.results.get(key)) for key, call in talk.calls.items()]
-    sparse = any(_is_sparse(trace.facts[position]) for position in positions)
-    talk = _talk_of(trace) if sparse else _Talk({}, {})
+        talk = talk_of(trace, trace.calls)
+        return [tool_of_messages(call, talk.results.get(key)) for key, call in talk.calls.items()]
+    sparse = any(is_sparse(trace.facts[position]) for position in positions)
+    talk = talk_of(trace, trace.calls) if sparse else Talk({}, {})
     return [
-        _of_span(trace.tree.spans[position], trace.facts[position], talk) for position in positions
+        tool_of_span(trace.tree.spans[position], trace.facts[position], talk)
+        for position in positions
     ]
 
 
-def _is_sparse(facts: SpanFacts) -> bool:
+def is_sparse(facts: SpanFacts) -> bool:
+    """Tell whether messages may know of a call what its span does not say."""
     return facts.tool_call_id is not None and None in (facts.tool_arguments, facts.tool_result)
 
 
-def _of_span(span: RawSpan, facts: SpanFacts, talk: _Talk) -> CalledTool:
+def tool_of_span(span: RawSpan, facts: SpanFacts, talk: Talk) -> CalledTool:
+    """Read a call from its span; what that does not say is taken from the messages."""
     given, returned = facts.tool_arguments, facts.tool_result
-    error = _error_of(span, facts)
+    failure = failure_of(span, facts)
+    error = None if failure is None else failure.text
     if facts.tool_call_id is not None:
         call = talk.calls.get(facts.tool_call_id)
         answered = talk.results.get(facts.tool_call_id)
@@ -72,29 +78,18 @@ def _name_of(name: str) -> str:
     return name.removesuffix(".tool")
 
 
-def _error_of(span: RawSpan, facts: SpanFacts) -> str | None:
-    if span.status != "error":
-        return facts.tool_error
-    kind = facts.tool_error or ""
-    message = span.status_message
-    for event in span.events:
-        if event.name == "exception":
-            kind = kind or str(event.attributes.get("exception.type") or "")
-            message = message or str(event.attributes.get("exception.message") or "")
-    return ": ".join(dict.fromkeys(part for part in (kind, message) if part)) or "error"
-
-
-def _of_messages(call: ToolCall, answered: ToolResult | None) -> CalledTool:
+def tool_of_messages(call: ToolCall, answered: ToolResult | None) -> CalledTool:
+    """Read a call from the message that asked for it and the one that answered."""
     returned = None if answered is None else result(answered.result)
     failed = answered is not None and answered.failed
     error = (returned if isinstance(returned, str) and returned else "error") if failed else None
     return CalledTool(call.name, arguments(call.arguments), returned, error)
 
 
-def _talk_of(trace: Trace) -> _Talk:
-    """Gather calls and results from all messages: histories repeat them, and each counts once."""
-    talk = _Talk({}, {})
-    for position in trace.calls:
+def talk_of(trace: Trace, positions: Iterable[int]) -> Talk:
+    """Gather calls and results from the messages of some spans: histories repeat them, and each counts once."""
+    talk = Talk({}, {})
+    for position in positions:
         facts = trace.facts[position]
         for source in (facts.input_messages, facts.output_messages):
             for message in source() if source is not None else ():
@@ -102,10 +97,14 @@ def _talk_of(trace: Trace) -> _Talk:
     return talk
 
 
-def _listen(message: Message, talk: _Talk) -> None:
+def _listen(message: Message, talk: Talk) -> None:
     for call in message.calls:
-        key = call.call_id or msgspec.json.encode([call.name, call.arguments]).decode()
-        talk.calls.setdefault(key, call)
+        talk.calls.setdefault(key_of(call), call)
     for answered in message.results:
         if answered.call_id is not None:
             talk.results.setdefault(answered.call_id, answered)
+
+
+def key_of(call: ToolCall) -> str:
+    """Return what tells a call from others: its id, or else all it says."""
+    return call.call_id or msgspec.json.encode([call.name, call.arguments]).decode()
