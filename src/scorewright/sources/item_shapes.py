@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import Final, Literal
 
 from scorewright.domain.binding import How, Path
 from scorewright.domain.convention import Level
-from scorewright.domain.item_shape import Filling, ItemShape, Role
+from scorewright.domain.item_shape import Filling, ItemShape
 from scorewright.sources.source import Field
 
 #: Of more names of attributes than these, none is listed: any may then be asked for.
@@ -21,7 +21,7 @@ _OF_TRACES: Final = (
     "rag_retrieval_documents",
     "rag_llm_output",
 )
-_WHOLE_TRACE: Final = {"trace": Filling("trace_dict")}
+_WHOLE_TRACE: Final[dict[Literal["trace"], Filling]] = {"trace": Filling("trace_dict")}
 
 
 class Members:
@@ -50,20 +50,16 @@ class Members:
 
 
 def span_shape(
-    members: Members,
-    *,
-    asked: str,
-    answered: str,
-    objects: Mapping[Level, How],
+    members: Members, *, part: str, objects: Mapping[Level, How]
 ) -> ItemShape:
     """Return the shape of items that hold spans.
 
     Args:
         members: Their fields.
-        asked: The field that `input` and `inputs` are filled with.
-        answered: The field that `output` and `outputs` are filled with.
+        part: What the items are about, whose input and output are the ones meant: `trace`, `agent` or `llm`.
         objects: The levels of evaluators that can be given such an item, and how.
     """
+    asked, answered = f"{part}.input", f"{part}.output"
     short = {name: (f"trace.{name}",) for name in _OF_TRACES}
     return ItemShape(
         word="field",
@@ -75,7 +71,7 @@ def span_shape(
             "context": ("trace.tool_context",),
             **short,
         },
-        roles=_roles(members.paths[asked], {"trace": Filling("trace_dict")}),
+        roles={"inputs": Filling("application_input", (members.paths[asked],)), **_WHOLE_TRACE},
         wholes=_WHOLE_TRACE,
         objects=objects,
     )
@@ -89,10 +85,6 @@ def log_shape(members: Members) -> ItemShape:
         fields=members.paths,
         synonyms=dict.fromkeys(("body", "output", "outputs"), ("log.body",))
         | {name: (f"log.{name}",) for name in ("severity", "timestamp")},
-        roles=_roles(body, {"trace": Filling("constant")}),
+        roles={"inputs": Filling("application_input", (body,)), "trace": Filling("constant")},
         objects={},
     )
-
-
-def _roles(asked: Path, others: Mapping[Role, Filling]) -> dict[Role, Filling]:
-    return {"inputs": Filling("application_input", (asked,)), **others}
