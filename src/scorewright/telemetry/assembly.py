@@ -40,8 +40,8 @@ class Trace(msgspec.Struct, frozen=True):
     @property
     def calls(self) -> list[int]:
         """Positions of all spans by their start."""
-        spans = self.tree.spans
-        return sorted(range(len(spans)), key=lambda position: (start_of(spans[position]), position))
+        starts = [start_of(span) for span in self.tree.spans]
+        return sorted(range(len(starts)), key=starts.__getitem__)
 
 
 def assemble(spans: Iterable[RawSpan]) -> list[Trace]:
@@ -187,11 +187,11 @@ def model_calls_of(trace: Trace) -> list[int]:
 
 def models_of(trace: Trace) -> list[str]:
     """Name the models that were called, in order; those that agents name where no call is recorded."""
+    order, calls = trace.calls, set(model_calls_of(trace))
     for kinds in ({"llm", "embedding"}, {"agent"}):
-        calls = set(model_calls_of(trace))
         names = [
             model
-            for position in trace.calls
+            for position in order
             if (facts := trace.facts[position]).kind in kinds
             and (facts.kind != "llm" or position in calls)
             and (model := facts.model) is not None

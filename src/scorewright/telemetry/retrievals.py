@@ -46,6 +46,8 @@ def retrieval_of(trace: Trace) -> Retrieval:
 def searches_of(trace: Trace) -> list[Search]:
     """List the outermost searches in tree order, each with what its parts say where it does not itself."""
     searches: list[Search] = []
+    if all(facts.kind != "retriever" for facts in trace.facts):
+        return searches
     # Of each span: the search it stands in, and whether documents were found on the way to it.
     inherited: list[tuple[Search | None, bool]] = []
     for position, facts in enumerate(trace.facts):

@@ -39,25 +39,32 @@ def tool_calls_of(trace: Trace) -> list[CalledTool]:
 
     What a tool's span does not say is taken from the messages, by the id of the call.
     """
-    positions = [position for position in trace.calls if trace.facts[position].kind == "tool"]
-    if not positions:
-        talk = talk_of(trace, trace.calls)
-        return [tool_of_messages(call, talk.results.get(key)) for key, call in talk.calls.items()]
-    sparse = any(is_sparse(trace.facts[position]) for position in positions)
+    order = trace.calls
+    return [*tools_by_span(trace, order).values()] or told_tools(talk_of(trace, order))
+
+
+def tools_by_span(trace: Trace, order: Iterable[int]) -> dict[int, CalledTool]:
+    """Read the tools' spans among those at some positions, in their order."""
+    facts = trace.facts
+    positions = [position for position in order if facts[position].kind == "tool"]
+    sparse = any(_is_sparse(facts[position]) for position in positions)
     talk = talk_of(trace, trace.calls) if sparse else Talk({}, {})
-    return [
-        tool_of_span(trace.tree.spans[position], trace.facts[position], talk)
+    return {
+        position: _tool_of_span(trace.tree.spans[position], facts[position], talk)
         for position in positions
-    ]
+    }
 
 
-def is_sparse(facts: SpanFacts) -> bool:
-    """Tell whether messages may know of a call what its span does not say."""
+def told_tools(talk: Talk) -> list[CalledTool]:
+    """Read the calls that messages tell of."""
+    return [tool_of_messages(call, talk.results.get(key)) for key, call in talk.calls.items()]
+
+
+def _is_sparse(facts: SpanFacts) -> bool:
     return facts.tool_call_id is not None and None in (facts.tool_arguments, facts.tool_result)
 
 
-def tool_of_span(span: RawSpan, facts: SpanFacts, talk: Talk) -> CalledTool:
-    """Read a call from its span; what that does not say is taken from the messages."""
+def _tool_of_span(span: RawSpan, facts: SpanFacts, talk: Talk) -> CalledTool:
     given, returned = facts.tool_arguments, facts.tool_result
     failure = failure_of(span, facts)
     error = None if failure is None else failure.text

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from scorewright.domain.json_value import JsonObject, JsonValue
 from scorewright.telemetry.assembly import answered_of, asked_of, recorded_input, recorded_output
-from scorewright.telemetry.items.chat import first_text
-from scorewright.telemetry.items.model_call import failure_members, offered
+from scorewright.telemetry.items.chat import first_text, offered
+from scorewright.telemetry.items.model_call import failure_members
 from scorewright.telemetry.items.reading import Reading, Scope
 from scorewright.telemetry.span_facts import SpanFacts
 
@@ -28,7 +28,7 @@ def agent_object(reading: Reading, top: int, scope: Scope) -> JsonObject:
         "output": _answer_of(facts, calls),
         "metrics": {
             "duration_ms": span.duration_ms,
-            **failure_members(reading.failure_at(top)),
+            **failure_members(reading.failures[top]),
             "token_usage": None if tokens is None else tokens.document(),
             "cost_usd": reading.cost_at(top),
         },

@@ -10,7 +10,7 @@ import msgspec
 from scorewright.domain.json_value import JsonObject, JsonValue
 from scorewright.telemetry.envelopes import arguments, result
 from scorewright.telemetry.messages import Message, Role, ToolCall, ToolResult
-from scorewright.telemetry.span_facts import SpanFacts, ToolDefinition
+from scorewright.telemetry.span_facts import SpanFacts
 from scorewright.telemetry.tool_calls import key_of
 
 
@@ -56,11 +56,13 @@ def call_objects(calls: Iterable[ToolCall]) -> list[JsonValue]:
     ]
 
 
-def tool_objects(tools: Iterable[ToolDefinition]) -> list[JsonValue]:
-    """Write the tools that were offered to a model."""
+def offered(facts: SpanFacts) -> JsonValue:
+    """Write the tools that were offered to a model; None when nothing was recorded of them."""
+    if facts.available_tools is None:
+        return None
     return [
         {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
-        for tool in tools
+        for tool in facts.available_tools()
     ]
 
 

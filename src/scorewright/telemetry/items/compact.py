@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Final
 
 import msgspec
 
 from scorewright.domain.json_value import JsonObject, JsonValue
 from scorewright.telemetry.assembly import Trace, query_of, recorded_input, recorded_output
 from scorewright.telemetry.items.agenta_attributes import agenta_object
-from scorewright.telemetry.items.chat import message_objects, tool_objects
+from scorewright.telemetry.items.chat import message_objects, offered
 from scorewright.telemetry.items.reading import Reading
 from scorewright.telemetry.items.subtree_sums import own_tokens
 from scorewright.telemetry.items.times import iso_time
 from scorewright.telemetry.raw_span import RawSpan
-from scorewright.telemetry.span_facts import Document, SpanFacts
+from scorewright.telemetry.span_facts import Document, SpanFacts, SpanKind
+from scorewright.telemetry.tool_calls import CalledTool
 
-STATUS = {"ok": "OK", "error": "ERROR", "unset": "UNSET"}
+STATUS: Final = {"ok": "OK", "error": "ERROR", "unset": "UNSET"}
 
 
 def compact_spans(trace: Trace, position: int | None = None) -> list[JsonObject]:
@@ -52,18 +54,19 @@ def span_body(reading: Reading, position: int) -> JsonObject:
         "duration_ms": span.duration_ms,
         "status": STATUS[span.status],
     }
-    failure = reading.failure_at(position)
+    failure = reading.failures[position]
     if failure is not None:
         body["error"] = failure.text
         _put(body, "error_type", failure.kind)
     if facts.kind == "tool":
-        _add_tool(body, reading, position)
+        _add_tool(body, reading.tools[position], facts)
     else:
         _put(body, "input", recorded_input(facts))
         _put(body, "output", recorded_output(facts))
     _put(body, "model", facts.model)
     _put(body, "vendor", facts.vendor)
-    _add_by_kind(body, span, facts)
+    if (add := _BY_KIND.get(facts.kind)) is not None:
+        add(body, span, facts)
     _add_usage(body, reading, position)
     _add_attributes(body, span.attributes)
     return body
@@ -79,37 +82,46 @@ def _put(body: JsonObject, name: str, value: JsonValue) -> None:
         body[name] = value
 
 
-def _add_tool(body: JsonObject, reading: Reading, position: int) -> None:
+def _add_tool(body: JsonObject, called: CalledTool, facts: SpanFacts) -> None:
     """Tell a tool's arguments and result, under the general names as well: few instrumentations do."""
-    called = reading.tool_at(position)
     _put(body, "input", called.arguments)
     _put(body, "output", called.result)
     body["tool"] = called.name
-    _put(body, "call_id", reading.facts[position].tool_call_id)
+    _put(body, "call_id", facts.tool_call_id)
     _put(body, "arguments", called.arguments)
     _put(body, "result", called.result)
 
 
-def _add_by_kind(body: JsonObject, span: RawSpan, facts: SpanFacts) -> None:
-    if facts.kind == "llm":
-        _put(body, "temperature", facts.temperature)
-        if facts.input_messages is not None:
-            body["messages"] = message_objects(facts.input_messages())
-        if facts.output_messages is not None:
-            body["completion"] = message_objects(facts.output_messages())
-        _put(body, "time_to_first_token_ms", facts.time_to_first_token_ms)
-    elif facts.kind == "retriever":
-        _put(body, "query", query_of(facts))
-        if facts.documents is not None:
-            body["documents"] = document_objects(facts.documents)
-        _put(body, "vector_db", facts.vector_db)
-        _put(body, "top_k", facts.top_k)
-    elif facts.kind == "agent":
-        body["agent"] = facts.agent_name or span.name
-        _put(body, "framework", facts.framework)
-        _put(body, "system_prompt", facts.system_prompt)
-    if facts.available_tools is not None and facts.kind in {"llm", "agent"}:
-        body["available_tools"] = tool_objects(facts.available_tools())
+def _add_model_call(body: JsonObject, _: RawSpan, facts: SpanFacts) -> None:
+    _put(body, "temperature", facts.temperature)
+    if facts.input_messages is not None:
+        body["messages"] = message_objects(facts.input_messages())
+    if facts.output_messages is not None:
+        body["completion"] = message_objects(facts.output_messages())
+    _put(body, "available_tools", offered(facts))
+    _put(body, "time_to_first_token_ms", facts.time_to_first_token_ms)
+
+
+def _add_search(body: JsonObject, _: RawSpan, facts: SpanFacts) -> None:
+    _put(body, "query", query_of(facts))
+    if facts.documents is not None:
+        body["documents"] = document_objects(facts.documents)
+    _put(body, "vector_db", facts.vector_db)
+    _put(body, "top_k", facts.top_k)
+
+
+def _add_agent(body: JsonObject, span: RawSpan, facts: SpanFacts) -> None:
+    body["agent"] = facts.agent_name or span.name
+    _put(body, "framework", facts.framework)
+    _put(body, "system_prompt", facts.system_prompt)
+    _put(body, "available_tools", offered(facts))
+
+
+_BY_KIND: Final[dict[SpanKind | None, Callable[[JsonObject, RawSpan, SpanFacts], None]]] = {
+    "llm": _add_model_call,
+    "retriever": _add_search,
+    "agent": _add_agent,
+}
 
 
 def _add_usage(body: JsonObject, reading: Reading, position: int) -> None:

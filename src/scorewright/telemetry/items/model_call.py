@@ -5,7 +5,7 @@ from __future__ import annotations
 from scorewright.domain.json_value import JsonObject, JsonValue
 from scorewright.telemetry.assembly import recorded_input, recorded_output
 from scorewright.telemetry.failures import Failure
-from scorewright.telemetry.items.chat import call_objects, message_objects, text_of, tool_objects
+from scorewright.telemetry.items.chat import call_objects, message_objects, offered, text_of
 from scorewright.telemetry.items.reading import Reading
 from scorewright.telemetry.items.subtree_sums import own_tokens
 from scorewright.telemetry.items.times import iso_time
@@ -31,7 +31,7 @@ def model_call_object(reading: Reading, position: int) -> JsonObject:
         "available_tools": offered(facts),
         "metrics": {
             "duration_ms": span.duration_ms,
-            **failure_members(reading.failure_at(position)),
+            **failure_members(reading.failures[position]),
             "token_usage": None if tokens is None else tokens.document(),
             "time_to_first_token_ms": facts.time_to_first_token_ms,
             "cost_usd": facts.cost_usd,
@@ -50,11 +50,6 @@ def calls_of(facts: SpanFacts) -> list[ToolCall]:
     if facts.output_messages is None:
         return []
     return [call for message in facts.output_messages() for call in message.calls]
-
-
-def offered(facts: SpanFacts) -> JsonValue:
-    """Write the tools that were offered; None when nothing was recorded of them."""
-    return None if facts.available_tools is None else tool_objects(facts.available_tools())
 
 
 def failure_members(failure: Failure | None) -> JsonObject:

@@ -5,23 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from copy import copy
 from functools import cached_property
+from typing import Final
 
 import msgspec
 
-from scorewright.telemetry.assembly import Trace, model_calls_of
-from scorewright.telemetry.failures import Failure, failure_of
-from scorewright.telemetry.items.subtree_sums import SubtreeSums, Sum, own_tokens, subtree_sums
+from scorewright.domain.json_value import JsonValue
+from scorewright.telemetry.assembly import Trace, input_of, model_calls_of
+from scorewright.telemetry.failures import failure_of
+from scorewright.telemetry.items.subtree_sums import Sum, own_tokens, subtree_sums
 from scorewright.telemetry.messages import Message
 from scorewright.telemetry.raw_span import RawSpan
-from scorewright.telemetry.retrievals import Search, searches_of
+from scorewright.telemetry.retrievals import searches_of
 from scorewright.telemetry.span_facts import Messages, SpanFacts
 from scorewright.telemetry.tool_calls import (
     CalledTool,
     Talk,
-    is_sparse,
     talk_of,
-    tool_calls_of,
-    tool_of_span,
+    told_tools,
+    tools_by_span,
 )
 
 
@@ -37,59 +38,27 @@ class Scope(msgspec.Struct, frozen=True):
 
 
 class Reading:
-    """One trace, its messages read at most once."""
+    """One trace, its messages read at most once, and what every item of it needs."""
 
     def __init__(self, trace: Trace) -> None:
-        self.trace = Trace(trace.tree, tuple(_remembering(facts) for facts in trace.facts))
-
-    @property
-    def spans(self) -> tuple[RawSpan, ...]:
-        """The spans in tree order."""
-        return self.trace.tree.spans
-
-    @property
-    def facts(self) -> tuple[SpanFacts, ...]:
-        """What they mean, by position."""
-        return self.trace.facts
-
-    @cached_property
-    def order(self) -> list[int]:
-        """Positions by start."""
-        return self.trace.calls
-
-    @cached_property
-    def rank(self) -> list[int]:
-        """By position, its place in `order`."""
-        ranks = [0] * len(self.order)
-        for rank, position in enumerate(self.order):
-            ranks[position] = rank
-        return ranks
-
-    @cached_property
-    def ends(self) -> list[int]:
-        """By position, that of the first span behind all that stands below it."""
-        ends = list(range(1, len(self.spans) + 1))
-        parents = self.trace.tree.parents
-        for position in range(len(ends) - 1, 0, -1):
-            parent = parents[position]
-            if parent >= 0:
-                ends[parent] = max(ends[parent], ends[position])
-        return ends
-
-    @cached_property
-    def model_calls(self) -> frozenset[int]:
-        """Positions of the model calls that count: wrappers do not."""
-        return frozenset(model_calls_of(self.trace))
-
-    @cached_property
-    def searches(self) -> dict[int, Search]:
-        """The searches by the position that they start with."""
-        return {search.position: search for search in searches_of(self.trace)}
-
-    @cached_property
-    def sums(self) -> SubtreeSums:
-        """What the spans below each span took."""
-        return subtree_sums(self.trace)
+        self.spans: Final[tuple[RawSpan, ...]] = trace.tree.spans
+        self.facts: Final = tuple(_remembering(facts) for facts in trace.facts)
+        self.trace: Final = Trace(trace.tree, self.facts)
+        #: Positions by start, and by position its place among these.
+        self.order: Final = trace.calls
+        self.rank: Final = _inverse(self.order)
+        #: By position, that of the first span behind all that stands below it.
+        self.ends: Final = _ends(trace.tree.parents)
+        #: Wrappers are none.
+        self.model_calls: Final = frozenset(model_calls_of(trace))
+        #: By the position that they start with.
+        self.searches: Final = {search.position: search for search in searches_of(self.trace)}
+        self.failures: Final = [
+            failure_of(span, facts) for span, facts in zip(self.spans, self.facts, strict=True)
+        ]
+        #: The calls that have a span, by its position and in order.
+        self.tools: Final = tools_by_span(self.trace, self.order)
+        self.sums: Final = subtree_sums(trace)
 
     @cached_property
     def talk(self) -> Talk:
@@ -99,17 +68,12 @@ class Reading:
     @cached_property
     def tool_calls(self) -> list[CalledTool]:
         """The tools that the trace called, in order."""
-        return tool_calls_of(self.trace)
+        return [*self.tools.values()] or told_tools(self.talk)
 
-    def tool_at(self, position: int) -> CalledTool:
-        """Read the call that a tool's span stands for."""
-        facts = self.facts[position]
-        talk = self.talk if is_sparse(facts) else Talk({}, {})
-        return tool_of_span(self.spans[position], facts, talk)
-
-    def failure_at(self, position: int) -> Failure | None:
-        """Tell why a span failed; None when it did not."""
-        return failure_of(self.spans[position], self.facts[position])
+    @cached_property
+    def question(self) -> JsonValue:
+        """What the user asked."""
+        return input_of(self.trace)
 
     def tokens_at(self, position: int) -> Sum | None:
         """Return the tokens of a span with all below it."""
@@ -142,6 +106,23 @@ class Reading:
             yield position
             is_shut = self.facts[position].kind == "tool" and position != top
             position = self.ends[position] if is_shut else position + 1
+
+
+def _inverse(order: list[int]) -> list[int]:
+    ranks = [0] * len(order)
+    for rank, position in enumerate(order):
+        ranks[position] = rank
+    return ranks
+
+
+def _ends(parents: tuple[int, ...]) -> list[int]:
+    ends = list(range(1, len(parents) + 1))
+    for position in range(len(parents) - 1, 0, -1):
+        parent = parents[position]
+        # In tree order, the last child is the first to come by.
+        if parent >= 0 and ends[parent] <= position:
+            ends[parent] = ends[position]
+    return ends
 
 
 def _remembering(facts: SpanFacts) -> SpanFacts:

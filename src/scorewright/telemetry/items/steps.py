@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final, assert_never
 
 from scorewright.domain.json_value import JsonObject, JsonValue
-from scorewright.telemetry.assembly import Trace, input_of
+from scorewright.telemetry.assembly import Trace
 from scorewright.telemetry.items.agent import agent_object, question_to
 from scorewright.telemetry.items.chat import call_objects, text_of
 from scorewright.telemetry.items.compact import document_objects
@@ -45,7 +45,7 @@ def steps_in(reading: Reading, scope: Scope, *, level: int = 0) -> list[JsonObje
 
 def _question(reading: Reading, scope: Scope) -> JsonValue:
     if scope.top is None:
-        return input_of(reading.trace)
+        return reading.question
     calls = [reading.facts[position] for position in scope.model_calls]
     return question_to(reading.facts[scope.top], calls)
 
@@ -74,7 +74,7 @@ def _step(reading: Reading, event: Event, level: int) -> JsonObject:
             call_id = reading.facts[position].tool_call_id
             duration_ms = reading.spans[position].duration_ms
             nested = _nested(reading, position, level + 1)
-            return _tool_step(reading.tool_at(position), call_id, duration_ms, nested)
+            return _tool_step(reading.tools[position], call_id, duration_ms, nested)
         case ToolTold():
             return _tool_step(event.called, event.call_id, None, [])
         case SearchRun():
@@ -99,7 +99,7 @@ def _tool_step(
 
 
 def _search_step(reading: Reading, position: int) -> JsonObject:
-    search, failure = reading.searches[position], reading.failure_at(position)
+    search, failure = reading.searches[position], reading.failures[position]
     error = None if failure is None else failure.text
     given: JsonObject = {} if search.query is None else {"query": search.query}
     found = document_objects(search.documents)

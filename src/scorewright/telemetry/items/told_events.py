@@ -62,7 +62,7 @@ class _ToolSpans:
         for position in reversed(scope.tools):
             call_id = reading.facts[position].tool_call_id
             place = (
-                self._by_name.setdefault(reading.tool_at(position).name, [])
+                self._by_name.setdefault(reading.tools[position].name, [])
                 if call_id is None
                 else self._by_id.setdefault(call_id, [])
             )

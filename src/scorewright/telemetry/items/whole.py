@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scorewright.domain.json_value import JsonObject, JsonValue
-from scorewright.telemetry.assembly import cost_of, input_of, models_of, output_of, start_of
+from scorewright.telemetry.assembly import cost_of, models_of, output_of, start_of
 from scorewright.telemetry.attribute_values import text
 from scorewright.telemetry.items.compact import STATUS, document_objects
 from scorewright.telemetry.items.model_call import output_text
@@ -24,7 +24,7 @@ def light_members(reading: Reading) -> JsonObject:
         "name": root.name,
         "start_time": iso_time(root.start_ns),
         "end_time": iso_time(root.end_ns),
-        "input": input_of(trace),
+        "input": reading.question,
         "output": output_of(trace),
         "status": STATUS[root.status],
         "models": [*models_of(trace)],
@@ -61,7 +61,7 @@ def heavy_members(reading: Reading) -> JsonObject:
 
 def _metrics(reading: Reading) -> JsonObject:
     tokens = _tokens(reading)
-    errors = sum(reading.failure_at(position) is not None for position in reading.order)
+    errors = sum(failure is not None for failure in reading.failures)
     return {
         "total_duration_ms": reading.trace.root.duration_ms,
         "token_usage": None if tokens is None else tokens.document(),
