@@ -49,9 +49,7 @@ class Members:
             self.paths[f"{attributes}.{name}"] = (*within, name)
 
 
-def span_shape(
-    members: Members, *, part: str, objects: Mapping[Level, How]
-) -> ItemShape:
+def span_shape(members: Members, *, part: str, objects: Mapping[Level, How]) -> ItemShape:
     """Return the shape of items that hold spans.
 
     Args:

@@ -11,6 +11,7 @@ from scorewright.domain.convention import Level
 from scorewright.domain.errors import UsageError
 from scorewright.sources.dataset import open_dataset
 from scorewright.sources.dataset.file import find_file
+from scorewright.sources.export_files import is_protobuf
 from scorewright.sources.source import Source, SourceKind
 
 WantedKind: TypeAlias = SourceKind | Literal["auto"]
@@ -93,4 +94,4 @@ def _kind_of(path: Path) -> SourceKind:
     request = _REQUEST.match(head)
     if request is not None:
         return "logs" if request[1].lower().endswith(b"logs") else "traces"
-    return "traces" if head[:1] == b"\n" and b"\x00" in head else "dataset"
+    return "traces" if is_protobuf(head) else "dataset"

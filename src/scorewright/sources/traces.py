@@ -71,9 +71,7 @@ class Traces(ListedSource):
 
     def shape(self, level: Level) -> ItemShape:
         """Say how arguments are read from the items of a level."""
-        return span_shape(
-            self._members(level), part=level.value, objects={level: _OBJECTS[level]}
-        )
+        return span_shape(self._members(level), part=level.value, objects={level: _OBJECTS[level]})
 
     def items(self) -> Iterator[bytes]:
         """Stream the items in order, made anew each time."""
