@@ -10,9 +10,9 @@ from scorewright.domain.errors import UsageError
 from scorewright.domain.item_shape import ItemShape
 from scorewright.sources.item_shapes import Members, span_shape
 from scorewright.sources.listed import Entry, ListedSource
-from scorewright.sources.source import Field, Notice
-from scorewright.sources.trace_files import read_traces
-from scorewright.telemetry.assembly import Trace, assemble, session_of
+from scorewright.sources.source import Field, Notice, SourceKind
+from scorewright.sources.trace_files import judged_traces
+from scorewright.telemetry.assembly import Trace, session_of
 from scorewright.telemetry.items import conversation_item
 from scorewright.telemetry.items.members import CONVERSATION_MEMBERS
 
@@ -27,7 +27,7 @@ class Conversations(ListedSource):
         with_previous: Whether earlier turns show what was said in them.
     """
 
-    kind = "conversations"
+    kind: SourceKind = "conversations"
     noun = "conversation"
 
     def __init__(
@@ -48,7 +48,7 @@ class Conversations(ListedSource):
         entries = [Entry(name, name, Level.TRACE) for _, name in sessions]
         alone = sum(not named for named, _ in sessions)
         if alone:
-            text = f"{alone:,} of {len(traces):,} traces name no session: each is a conversation of its own"
+            text = f"traces that name no session: {alone:,} of {len(traces):,}; each is a conversation of its own"
             notices = [*notices, Notice(None, text)]
         super().__init__(entries, path=path, notices=notices)
 
@@ -89,10 +89,10 @@ def open_conversations(path: Path, *, with_previous: bool) -> Conversations:
     Raises:
         CallerError: Nothing in it can be read as traces.
     """
-    read = read_traces(path)
+    traces, notices = judged_traces(path)
     return Conversations(
-        assemble(read.spans),
+        traces,
         path=path,
-        notices=[Notice(None, text) for text in read.notices],
+        notices=notices,
         with_previous=with_previous,
     )

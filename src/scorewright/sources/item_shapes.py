@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Final, Literal
+from typing import Final
 
 from scorewright.domain.binding import How, Path
 from scorewright.domain.convention import Level
@@ -21,7 +21,7 @@ _OF_TRACES: Final = (
     "rag_retrieval_documents",
     "rag_llm_output",
 )
-_WHOLE_TRACE: Final[dict[Literal["trace"], Filling]] = {"trace": Filling("trace_dict")}
+_TRACE_DICT: Final = Filling("trace_dict")
 
 
 class Members:
@@ -69,8 +69,11 @@ def span_shape(members: Members, *, part: str, objects: Mapping[Level, How]) -> 
             "context": ("trace.tool_context",),
             **short,
         },
-        roles={"inputs": Filling("application_input", (members.paths[asked],)), **_WHOLE_TRACE},
-        wholes=_WHOLE_TRACE,
+        roles={
+            "inputs": Filling("application_input", (members.paths[asked],)),
+            "trace": _TRACE_DICT,
+        },
+        wholes={"trace": _TRACE_DICT},
         objects=objects,
     )
 

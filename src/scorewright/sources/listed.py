@@ -26,6 +26,7 @@ class Entry(msgspec.Struct, frozen=True, gc=False):
 class ListedSource:
     """Items that are known by their ids; a source of a kind says how each is made."""
 
+    #: What the data are, and what one item is called in messages.
     kind: SourceKind
     noun: str
 

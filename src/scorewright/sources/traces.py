@@ -11,9 +11,9 @@ from scorewright.domain.convention import Level
 from scorewright.domain.item_shape import ItemShape
 from scorewright.sources.item_shapes import Members, span_shape
 from scorewright.sources.listed import Entry, ListedSource
-from scorewright.sources.source import Field, Notice
-from scorewright.sources.trace_files import read_traces
-from scorewright.telemetry.assembly import Trace, agent_calls_of, assemble, model_calls_of
+from scorewright.sources.source import Field, Notice, SourceKind
+from scorewright.sources.trace_files import judged_traces
+from scorewright.telemetry.assembly import Trace, agent_calls_of, model_calls_of
 from scorewright.telemetry.items import agent_items, llm_items, trace_item
 from scorewright.telemetry.items.members import AGENT_MEMBERS, LLM_MEMBERS, TRACE_MEMBERS
 
@@ -42,7 +42,7 @@ class Traces(ListedSource):
         record_level: What evaluators see that are written for no level of their own.
     """
 
-    kind = "traces"
+    kind: SourceKind = "traces"
 
     def __init__(
         self,
@@ -105,7 +105,7 @@ class Traces(ListedSource):
                 if missing := len(self._traces) - len(having):
                     yield Notice(
                         None,
-                        f"{missing:,} of {len(self._traces):,} traces have no {_NOUNS[level]}: "
+                        f"traces without any {_NOUNS[level]}: {missing:,} of {len(self._traces):,}; "
                         f"evaluators of level {level.value} judge nothing of them",
                     )
 
@@ -125,11 +125,11 @@ def open_traces(
     Raises:
         CallerError: Nothing in it can be read as traces.
     """
-    read = read_traces(path)
+    traces, notices = judged_traces(path)
     return Traces(
-        assemble(read.spans),
+        traces,
         path=path,
-        notices=[Notice(None, text) for text in read.notices],
+        notices=notices,
         levels=levels,
         record_level=record_level,
     )

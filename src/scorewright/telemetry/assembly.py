@@ -251,8 +251,13 @@ def notices_of(trace: Trace) -> Iterator[str]:
     untimed = sum(span.start_ns is None for span in spans)
     if untimed:
         yield f"{untimed} span{'' if untimed == 1 else 's'} without a start: put last"
-    if all(facts.kind == "setup" for facts in trace.facts):
+    if is_setup(trace):
         yield "sets an agent up: no conversation to judge"
+
+
+def is_setup(trace: Trace) -> bool:
+    """Tell whether a trace does no more than set an agent up: there is nothing in it to judge."""
+    return all(facts.kind == "setup" for facts in trace.facts)
 
 
 def _ends_before_start(span: RawSpan) -> bool:
