@@ -126,7 +126,7 @@ def _run(options: RunOptions, runners: Runners) -> int:
         _until_interrupted() as interrupted,
         open_progress(report, show=not options.as_json) as progress,
     ):
-        _consume(evaluation.run(should_stop=interrupted), out, progress)
+        _consume(evaluation.run(should_stop=interrupted), out, progress, source)
     missed = [text for gate in gates if (text := gate.miss(report, options.max_failed))]
     if report.cache_trouble is not None:
         say(f"note: results of earlier runs were not used: {report.cache_trouble}")
@@ -173,7 +173,10 @@ def make_tasks(
 
 
 def _consume(
-    records: Iterator[list[ResultRecord]], out: ResultsFile | None, progress: Progress
+    records: Iterator[list[ResultRecord]],
+    out: ResultsFile | None,
+    progress: Progress,
+    source: Source,
 ) -> None:
     try:
         for group in records:
@@ -182,7 +185,7 @@ def _consume(
             progress.advance()
     except BaseException:
         if out is not None:
-            out.abandon()
+            out.abandon(source.number_of)
         raise
     if out is not None:
         out.close()
