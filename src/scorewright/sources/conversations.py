@@ -8,13 +8,12 @@ from pathlib import Path
 from scorewright.domain.convention import Level
 from scorewright.domain.errors import UsageError
 from scorewright.domain.item_shape import ItemShape
-from scorewright.sources.item_shapes import Members, span_shape
+from scorewright.sources.item_shapes import Members, describe, span_shape
 from scorewright.sources.listed import Entry, ListedSource
 from scorewright.sources.source import Field, Notice, SourceKind
 from scorewright.sources.trace_files import judged_traces
 from scorewright.telemetry.assembly import Trace, session_of
 from scorewright.telemetry.items import conversation_item
-from scorewright.telemetry.items.members import CONVERSATION_MEMBERS
 
 
 class Conversations(ListedSource):
@@ -80,7 +79,7 @@ class Conversations(ListedSource):
 
     def _members(self) -> Members:
         names = {name for turns in self._conversations for name in turns[-1].root.attributes}
-        return Members(CONVERSATION_MEMBERS, attributes="trace.attributes", names=names)
+        return Members(describe("conversation"), attributes="trace.attributes", names=names)
 
 
 def open_conversations(path: Path, *, with_previous: bool) -> Conversations:

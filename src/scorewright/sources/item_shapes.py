@@ -9,6 +9,7 @@ from scorewright.domain.binding import How, Path
 from scorewright.domain.convention import Level
 from scorewright.domain.item_shape import Filling, ItemShape
 from scorewright.sources.source import Field
+from scorewright.telemetry.items.members import MEMBERS, Subject
 
 #: Of more names of attributes than these, none is listed: any may then be asked for.
 MAX_ATTRIBUTES: Final = 2_000
@@ -22,6 +23,22 @@ _OF_TRACES: Final = (
     "rag_llm_output",
 )
 _TRACE_DICT: Final = Filling("trace_dict")
+
+
+#: What is offered in another way: attributes by their own names, spans as the trace dict, the id as `traceId`.
+_NOT_OFFERED: Final = frozenset({"trace.attributes", "spans", "trace.trace_id"})
+
+
+def describe(subject: Subject) -> dict[str, str]:
+    """Return the fields of items about a subject, each with what it holds: what was asked and answered first."""
+    part = "trace" if subject == "conversation" else subject
+    first = (f"{part}.input", f"{part}.output", f"{subject}.turns")
+    described = {
+        member.name: member.description
+        for member in MEMBERS
+        if subject in member.subjects and member.name not in _NOT_OFFERED
+    }
+    return {name: described[name] for name in first if name in described} | described
 
 
 class Members:

@@ -9,19 +9,19 @@ from typing import Final
 from scorewright.domain.binding import How
 from scorewright.domain.convention import Level
 from scorewright.domain.item_shape import ItemShape
-from scorewright.sources.item_shapes import Members, span_shape
+from scorewright.sources.item_shapes import Members, describe, span_shape
 from scorewright.sources.listed import Entry, ListedSource
 from scorewright.sources.source import Field, Notice, SourceKind
 from scorewright.sources.trace_files import judged_traces
 from scorewright.telemetry.assembly import Trace, agent_calls_of, model_calls_of
 from scorewright.telemetry.items import agent_items, llm_items, trace_item
-from scorewright.telemetry.items.members import AGENT_MEMBERS, LLM_MEMBERS, TRACE_MEMBERS
+from scorewright.telemetry.items.members import Subject
 
 _LEVELS: Final = (Level.TRACE, Level.AGENT, Level.LLM)
-_MEMBERS: Final = {
-    Level.TRACE: TRACE_MEMBERS,
-    Level.AGENT: AGENT_MEMBERS,
-    Level.LLM: LLM_MEMBERS,
+_SUBJECTS: Final[dict[Level, Subject]] = {
+    Level.TRACE: "trace",
+    Level.AGENT: "agent",
+    Level.LLM: "llm",
 }
 _OBJECTS: Final[dict[Level, How]] = {
     Level.TRACE: "trace_item",
@@ -114,7 +114,7 @@ class Traces(ListedSource):
         for trace in self._traces:
             for position in (0,) if level is Level.TRACE else _positions(trace, level):
                 names.update(trace.tree.spans[position].attributes)
-        return Members(_MEMBERS[level], attributes="trace.attributes", names=names)
+        return Members(describe(_SUBJECTS[level]), attributes="trace.attributes", names=names)
 
 
 def open_traces(

@@ -1,121 +1,136 @@
-"""What items hold, by the names that authors write in mappings and filters, in the order to show.
-
-Light members stand in the head of an item, which a reader can take alone.
-"""
+"""The members of items by the names that authors map variables to, each with what it holds."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
-_ASKED: Final = {
-    "trace.input": "the user's question",
-    "trace.output": "the final answer",
-}
-_WHOLE: Final = {
-    "traceId": "the trace's identifier",
-    "session.id": "the session or conversation it belongs to",
-    "trace.name": "the root span's name",
-    "trace.status": "how the root span ended: OK, ERROR or UNSET",
-    "trace.start_time": "when it began, UTC",
-    "trace.end_time": "when it ended, UTC",
-    "trace.models": "the models that were called",
-    "trace.agents": "the agents that ran, by name",
-    "trace.service": "the service that recorded it",
-    "trace.environment": "where the application runs, such as production",
-    "trace.metrics.total_duration_ms": "how long it took, in milliseconds",
-    "trace.metrics.token_usage.total_tokens": "tokens of all model calls",
-    "trace.metrics.token_usage.input_tokens": "tokens that models read",
-    "trace.metrics.token_usage.output_tokens": "tokens that models wrote",
-    "trace.metrics.token_usage.cache_read_tokens": "of the tokens read, those from a cache",
-    "trace.metrics.cost_usd": "what it cost, in US dollars",
-    "trace.metrics.error_count": "spans that ended in an error",
-    "trace.metrics.has_errors": "whether any span ended in an error",
-    "trace.metrics.span_count": "spans",
-    "trace.metrics.llm_call_count": "model calls",
-    "trace.metrics.tool_call_count": "tool calls",
-}
-_DERIVED: Final = {
-    "trace.tool_context": "the tools called, in order: name, arguments, result, error",
-    "trace.agent_trajectory": "what was said and done, step by step",
-    "trace.rag_context": "the passages found, as one text",
-    "trace.rag_retrieval_queries": "what was searched for",
-    "trace.rag_retrieval_documents": "the passages found, each with id and score",
-    "trace.rag_llm_output": "what the model wrote after the last search",
-}
+import msgspec
+
+#: What an item may be about.
+Subject: TypeAlias = Literal["trace", "agent", "llm", "conversation"]
+
+_ALL: Final[frozenset[Subject]] = frozenset({"trace", "agent", "llm", "conversation"})
+_WHOLE: Final[frozenset[Subject]] = frozenset({"trace", "conversation"})
+_AGENT: Final[frozenset[Subject]] = frozenset({"agent"})
+_LLM: Final[frozenset[Subject]] = frozenset({"llm"})
+_CONVERSATION: Final[frozenset[Subject]] = frozenset({"conversation"})
 
 
-def _measured(part: str, what: str) -> dict[str, str]:
-    """Describe the metrics of an agent or a model call."""
-    metrics = f"{part}.metrics"
-    return {
-        f"{metrics}.duration_ms": f"how long {what} took, in milliseconds",
-        f"{metrics}.error": "whether it ended in an error",
-        f"{metrics}.error_type": "the error's type",
-        f"{metrics}.error_message": "the error's text",
-        f"{metrics}.token_usage.total_tokens": "tokens read and written",
-        f"{metrics}.token_usage.input_tokens": "tokens read",
-        f"{metrics}.token_usage.output_tokens": "tokens written",
-        f"{metrics}.token_usage.cache_read_tokens": "of the tokens read, those from a cache",
-        f"{metrics}.cost_usd": "what it cost, in US dollars",
+class Member(msgspec.Struct, frozen=True):
+    """One member of items."""
+
+    name: str
+    description: str
+    subjects: frozenset[Subject] = _ALL
+    #: Whether it lies in the part of an item that is read without the rest.
+    light: bool = True
+
+
+def _usage(prefix: str, whose: str, subjects: frozenset[Subject]) -> tuple[Member, ...]:
+    described = {
+        "input_tokens": "Input tokens of {}",
+        "output_tokens": "Output tokens of {}",
+        "total_tokens": "Input and output tokens of {}",
+        "cache_read_tokens": "Input tokens of {} that the provider had read before",
     }
+    return tuple(
+        Member(f"{prefix}.token_usage.{name}", text.format(whose), subjects)
+        for name, text in described.items()
+    )
 
 
-_AGENT: Final = {
-    "agent.input": "what the agent was asked",
-    "agent.output": "what the agent answered",
-    "agent.agent_name": "the agent's name",
-    "agent.agent_id": "its span's identifier",
-    "agent.model": "the model it uses",
-    "agent.framework": "what it is built with",
-    "agent.system_prompt": "its instructions",
-    "agent.available_tools": "the tools it was offered",
-    **_measured("agent", "the agent"),
-}
-_TRAJECTORY: Final = {
-    "trajectory.messages": "the messages, in order",
-    "trajectory.steps": "what was said and done, step by step",
-}
+def _failure(prefix: str, subjects: frozenset[Subject]) -> tuple[Member, ...]:
+    return (
+        Member(f"{prefix}.error", "Whether it failed", subjects),
+        Member(f"{prefix}.error_type", "The type of the error", subjects),
+        Member(f"{prefix}.error_message", "The message of the error", subjects),
+    )
 
-TRACE_MEMBERS: Final[Mapping[str, str]] = MappingProxyType({**_ASKED, **_WHOLE, **_DERIVED})
-CONVERSATION_MEMBERS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        **_ASKED,
-        "conversation.turns": "the turns, in order: trace, time and, where shown, input and output",
-        "conversation.turn_count": "how many turns there are",
-        "conversation.id": "the session's identifier",
-        **_WHOLE,
-        **_DERIVED,
-    }
-)
-AGENT_MEMBERS: Final[Mapping[str, str]] = MappingProxyType(
-    {**_AGENT, **_TRAJECTORY, **_ASKED, **_WHOLE}
-)
-LLM_MEMBERS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "llm.input": "the messages that the model was given",
-        "llm.output": "the text that it wrote",
-        "llm.tool_calls": "the tools that it wanted called",
-        "llm.model": "the model",
-        "llm.vendor": "who serves it",
-        "llm.temperature": "the temperature that was set",
-        "llm.available_tools": "the tools it was offered",
-        "llm.span_id": "the span's identifier",
-        "llm.parent_span_id": "the parent span's identifier",
-        "llm.name": "the span's name",
-        "llm.start_time": "when the call began, UTC",
-        "llm.metrics.time_to_first_token_ms": "how long the first token took, in milliseconds",
-        **_measured("llm", "the call"),
-        **_ASKED,
-        **_WHOLE,
-    }
-)
-LOG_MEMBERS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "log.body": "what was logged",
-        "log.severity": "how severe it is, as it was written",
-        "log.timestamp": "when it was logged, UTC",
-        "traceId": "the trace that it belongs to",
-    }
+
+MEMBERS: Final[tuple[Member, ...]] = (
+    Member("traceId", "The trace's id, 32 hexadecimal digits"),
+    Member("session.id", "The session or conversation that the trace belongs to"),
+    # The agent.
+    Member("agent.agent_id", "The id of the agent's span", _AGENT),
+    Member("agent.agent_name", "The agent's name, or else that of its span", _AGENT),
+    Member("agent.framework", "What the agent is built with", _AGENT),
+    Member("agent.model", "The model that the agent uses", _AGENT),
+    Member("agent.system_prompt", "The instructions that the agent was given", _AGENT),
+    Member("agent.available_tools", "The tools that the agent could call", _AGENT),
+    Member("agent.input", "What the agent was asked", _AGENT),
+    Member("agent.output", "What the agent answered", _AGENT),
+    Member("agent.metrics.duration_ms", "How long the agent took, in milliseconds", _AGENT),
+    *_failure("agent.metrics", _AGENT),
+    *_usage("agent.metrics", "the agent's model calls", _AGENT),
+    Member("agent.metrics.cost_usd", "What the agent's model calls cost, in US dollars", _AGENT),
+    # The model call.
+    Member("llm.span_id", "The id of the model call's span", _LLM),
+    Member("llm.parent_span_id", "The id of the span around it", _LLM),
+    Member("llm.name", "The name of its span", _LLM),
+    Member("llm.start_time", "When it started", _LLM),
+    Member("llm.model", "The model that was called", _LLM),
+    Member("llm.vendor", "Who provides the model", _LLM),
+    Member("llm.temperature", "The temperature that was set", _LLM),
+    Member("llm.input", "The messages that were sent", _LLM),
+    Member("llm.output", "The text that the model answered", _LLM),
+    Member("llm.tool_calls", "The tools that the model asked for", _LLM),
+    Member("llm.available_tools", "The tools that were offered to the model", _LLM),
+    Member("llm.metrics.duration_ms", "How long the call took, in milliseconds", _LLM),
+    *_failure("llm.metrics", _LLM),
+    *_usage("llm.metrics", "the call", _LLM),
+    Member("llm.metrics.time_to_first_token_ms", "When the answer began, in milliseconds", _LLM),
+    Member("llm.metrics.cost_usd", "What the call cost, in US dollars", _LLM),
+    # The trace.
+    Member("trace.trace_id", "The trace's id, 32 hexadecimal digits"),
+    Member("trace.name", "The name of the root span"),
+    Member("trace.start_time", "When the trace started"),
+    Member("trace.end_time", "When the trace ended"),
+    Member("trace.input", "The user's question"),
+    Member("trace.output", "The final answer"),
+    Member("trace.status", "The status of the root span: OK, ERROR or UNSET"),
+    Member("trace.models", "The models that were called"),
+    Member("trace.agents", "The names of the agents that ran"),
+    Member("trace.service", "The service that sent the trace"),
+    Member("trace.environment", "Where the service runs, such as production"),
+    Member("trace.metrics.total_duration_ms", "How long the root span took, in milliseconds"),
+    *_usage("trace.metrics", "all model calls", _ALL),
+    Member("trace.metrics.cost_usd", "What all model calls cost, in US dollars"),
+    Member("trace.metrics.error_count", "How many spans failed"),
+    Member("trace.metrics.has_errors", "Whether any span failed"),
+    Member("trace.metrics.span_count", "How many spans the trace has"),
+    Member("trace.metrics.llm_call_count", "How often a model was called"),
+    Member("trace.metrics.tool_call_count", "How often a tool was called"),
+    Member(
+        "trace.tool_context",
+        "The tools that were called, with arguments, results and errors",
+        _WHOLE,
+        light=False,
+    ),
+    Member(
+        "trace.agent_trajectory",
+        "The question, model turns and tools in order",
+        _WHOLE,
+        light=False,
+    ),
+    Member("trace.rag_context", "The passages that were found, as one text", _WHOLE, light=False),
+    Member("trace.rag_retrieval_queries", "What was searched for", _WHOLE, light=False),
+    Member(
+        "trace.rag_retrieval_documents",
+        "The passages that were found, with ids and scores",
+        _WHOLE,
+        light=False,
+    ),
+    Member("trace.rag_llm_output", "The model's answer after the searches", _WHOLE, light=False),
+    Member(
+        "trace.attributes",
+        "The attributes of the root span, or of the agent's or model call's, as they were sent",
+        light=False,
+    ),
+    # What stands behind the trace.
+    Member("trajectory.messages", "What was said to and by the agent", _AGENT, light=False),
+    Member("trajectory.steps", "The agent's question, turns and tools", _AGENT, light=False),
+    Member("conversation.id", "The session that the turns belong to", _CONVERSATION, light=False),
+    Member("conversation.turn_count", "How many turns there are", _CONVERSATION, light=False),
+    Member("conversation.turns", "The turns in order", _CONVERSATION, light=False),
+    Member("spans", "The spans as a list, parents before children", light=False),
 )
