@@ -220,6 +220,11 @@ def session_of(trace: Trace) -> str | None:
     return next((facts.session_id for facts in trace.facts if facts.session_id is not None), None)
 
 
+def agent_calls_of(trace: Trace) -> list[int]:
+    """List the spans of agents, by start."""
+    return [position for position in trace.calls if trace.facts[position].kind == "agent"]
+
+
 def agents_of(trace: Trace) -> list[JsonObject]:
     """List the agents that ran, by start."""
     return [
@@ -227,8 +232,7 @@ def agents_of(trace: Trace) -> list[JsonObject]:
             "span_id": trace.tree.spans[position].span_id,
             "name": trace.facts[position].agent_name or trace.tree.spans[position].name,
         }
-        for position in trace.calls
-        if trace.facts[position].kind == "agent"
+        for position in agent_calls_of(trace)
     ]
 
 
@@ -247,8 +251,13 @@ def notices_of(trace: Trace) -> Iterator[str]:
     untimed = sum(span.start_ns is None for span in spans)
     if untimed:
         yield f"{untimed} span{'' if untimed == 1 else 's'} without a start: put last"
-    if all(facts.kind == "setup" for facts in trace.facts):
+    if is_setup(trace):
         yield "sets an agent up: no conversation to judge"
+
+
+def is_setup(trace: Trace) -> bool:
+    """Tell whether a trace does no more than set an agent up: there is nothing in it to judge."""
+    return all(facts.kind == "setup" for facts in trace.facts)
 
 
 def _ends_before_start(span: RawSpan) -> bool:

@@ -114,7 +114,8 @@ def message_of(raw: JsonValue) -> Message | None:
     calls.extend(_calls_beside(body.get("tool_calls")))
     if is_tool or (role == "tool" and not results and texts):
         call_id = _first(body, "tool_call_id", "toolCallId", "id")
-        results = [ToolResult(_id(call_id), "\n".join(texts), body.get("status") == "error")]
+        answered = "\n".join(texts) if texts else None
+        results = [ToolResult(_id(call_id), answered, body.get("status") == "error")]
         texts = []
     return Message(role, "\n".join(texts) if texts else None, tuple(calls), tuple(results))
 

@@ -9,7 +9,7 @@ import msgspec
 
 from scorewright.domain.json_value import JsonObject, JsonValue
 from scorewright.telemetry.assembly import Trace
-from scorewright.telemetry.envelopes import arguments, result
+from scorewright.telemetry.envelopes import arguments, parsed, result
 from scorewright.telemetry.failures import failure_of
 from scorewright.telemetry.messages import Message, ToolCall, ToolResult
 from scorewright.telemetry.raw_span import RawSpan
@@ -61,7 +61,10 @@ def told_tools(talk: Talk) -> list[CalledTool]:
 
 
 def _is_sparse(facts: SpanFacts) -> bool:
-    return facts.tool_call_id is not None and None in (facts.tool_arguments, facts.tool_result)
+    given, returned = facts.tool_arguments, facts.tool_result
+    return facts.tool_call_id is not None and (
+        returned is None or not isinstance(parsed(given), dict)
+    )
 
 
 def _tool_of_span(span: RawSpan, facts: SpanFacts, talk: Talk) -> CalledTool:
@@ -71,12 +74,19 @@ def _tool_of_span(span: RawSpan, facts: SpanFacts, talk: Talk) -> CalledTool:
     if facts.tool_call_id is not None:
         call = talk.calls.get(facts.tool_call_id)
         answered = talk.results.get(facts.tool_call_id)
-        if given is None and call is not None:
+        if call is not None and _says_more(call.arguments, given):
             given = call.arguments
         if returned is None and answered is not None and error is None:
             returned = answered.result
     name = facts.tool_name or _name_of(span.name)
     return CalledTool(name, arguments(given), result(returned), error)
+
+
+def _says_more(asked: JsonValue, given: JsonValue) -> bool:
+    """Tell whether the model's arguments have names where the span has none: LangChain's tools of one argument."""
+    if given is None:
+        return True
+    return isinstance(given, str) and given[:1] != "{" and isinstance(parsed(asked), dict)
 
 
 def _name_of(name: str) -> str:
