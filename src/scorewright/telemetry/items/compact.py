@@ -23,24 +23,24 @@ STATUS: Final = {"ok": "OK", "error": "ERROR", "unset": "UNSET"}
 
 def compact_spans(trace: Trace, position: int | None = None) -> list[JsonObject]:
     """List the spans of a trace in tree order, or those of one span's subtree, itself first."""
-    return list(spans_within(Reading(trace), position))
+    return list(_spans_within(Reading(trace), position))
 
 
-def spans_within(reading: Reading, top: int | None) -> Iterator[JsonObject]:
+def _spans_within(reading: Reading, top: int | None) -> Iterator[JsonObject]:
     """Write the spans of a subtree, or of the whole trace."""
+    parents = reading.trace.tree.parents
     start, end = (0, len(reading.spans)) if top is None else (top, reading.ends[top])
     for position in range(start, end):
-        span = reading.spans[position]
         yield {
-            "span_id": span.span_id,
-            "parent": parent_in(reading, position, start),
+            "span_id": reading.spans[position].span_id,
+            "parent": _place(parents[position], start),
             **span_body(reading, position),
         }
 
 
-def parent_in(reading: Reading, position: int, start: int) -> int:
-    """Return the place of a span's parent in a list that begins with the span at `start`; -1 for none."""
-    return max(reading.trace.tree.parents[position] - start, -1)
+def _place(position: int, start: int) -> int:
+    """Return the place of a position in a list that begins with the one at `start`; -1 outside of it."""
+    return position - start if position >= start else -1
 
 
 def span_body(reading: Reading, position: int) -> JsonObject:
@@ -150,26 +150,23 @@ class EncodedSpans:
 
     def __init__(self, reading: Reading) -> None:
         self._reading = reading
-        self._bodies: dict[int, bytes] = {}
+        #: By position, what stands before and behind the place of the parent.
+        self._written: dict[int, tuple[bytes, bytes]] = {}
 
     def within(self, top: int | None) -> bytes:
         """Write the list of a subtree's spans, or of the whole trace's."""
-        reading = self._reading
+        reading, written = self._reading, self._written
+        parents = reading.trace.tree.parents
         start, end = (0, len(reading.spans)) if top is None else (top, reading.ends[top])
-        written = [
-            b'{"span_id":"%b","parent":%d,%b'
-            % (
-                reading.spans[position].span_id.encode(),
-                parent_in(reading, position, start),
-                self._body(position),
-            )
-            for position in range(start, end)
-        ]
-        return b"[" + b",".join(written) + b"]"
+        spans: list[bytes] = []
+        for position in range(start, end):
+            before, behind = written.get(position) or self._write(position)
+            spans.append(b"%b%d%b" % (before, _place(parents[position], start), behind))
+        return b"[" + b",".join(spans) + b"]"
 
-    def _body(self, position: int) -> bytes:
-        body = self._bodies.get(position)
-        if body is None:
-            body = msgspec.json.encode(span_body(self._reading, position))[1:]
-            self._bodies[position] = body
-        return body
+    def _write(self, position: int) -> tuple[bytes, bytes]:
+        body = msgspec.json.encode(span_body(self._reading, position))
+        span_id = self._reading.spans[position].span_id.encode()
+        parts = b'{"span_id":"%b","parent":' % span_id, b"," + body[1:]
+        self._written[position] = parts
+        return parts
