@@ -54,9 +54,18 @@ def amount(attributes: JsonObject, *names: str) -> float | None:
     """Return the first of some attributes that is a number of at least 0."""
     for name in names:
         found = attributes.get(name)
-        number = None if found is None else _number(found)
-        if number is not None and number >= 0:
-            return number
+        size = None if found is None else _number(found)
+        if size is not None and size >= 0:
+            return size
+    return None
+
+
+def number(attributes: JsonObject, *names: str) -> float | None:
+    """Return the first of some attributes that is a number of either sign."""
+    for name in names:
+        found = _number(attributes.get(name))
+        if found is not None:
+            return found
     return None
 
 
@@ -64,10 +73,10 @@ def _number(found: JsonValue) -> float | None:
     if isinstance(found, bool) or not isinstance(found, (int, float, str)):
         return None
     try:
-        number = float(found)
+        converted = float(found)
     except (ValueError, OverflowError):
         return None
-    return number if math.isfinite(number) else None
+    return converted if math.isfinite(converted) else None
 
 
 def object_of(attributes: JsonObject, name: str) -> JsonObject:

@@ -24,6 +24,7 @@ from scorewright.telemetry.conventions import (
     openllmetry,
     pydantic_ai,
     strands,
+    vector_stores,
     vercel,
 )
 from scorewright.telemetry.frameworks import framework_of
@@ -42,6 +43,7 @@ CONVENTIONS: Final[tuple[Convention, ...]] = (
     strands.CONVENTION,
     openlit.CONVENTION,
     openllmetry.CONVENTION,
+    vector_stores.CONVENTION,
     genai.CONVENTION,
     langfuse.CONVENTION,
     deployment.CONVENTION,
