@@ -174,7 +174,7 @@ def test_the_answer_is_the_last_text_unless_the_run_ends_in_a_call(
 
 def test_histories_are_repeated_up_to_a_bound(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(item_module, "MAX_REPEATED_BYTES", 1_000)
-    talk = [
+    talk: list[Any] = [
         {"role": role, "content": f"{role} {number}"}
         for number in range(50)
         for role in ("user", "assistant")
