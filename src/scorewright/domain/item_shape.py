@@ -29,7 +29,7 @@ class ItemShape(msgspec.Struct, frozen=True, kw_only=True):
     word: Literal["column", "field"]
     #: Path by the name that people write, in the order to show; None when nothing is known of them.
     fields: Mapping[str, Path] | None
-    #: Variable to the fields that it is looked for in, where these have other names.
+    #: Variable to the fields that it is looked for in, in turn, where these have other names.
     synonyms: Mapping[str, tuple[str, ...]]
     #: What is no plain field. A role that is not here cannot be had.
     roles: Mapping[Role, Filling]

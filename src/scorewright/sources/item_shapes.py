@@ -96,7 +96,8 @@ def span_shape(members: Members, *, part: str, objects: Mapping[Level, How]) -> 
             "input": (asked,),
             "output": (answered,),
             "outputs": (answered,),
-            "context": ("trace.tool_context",),
+            # Of an agent only its steps are told, and not the tools of the whole trace.
+            "context": ("trace.tool_context", "trajectory.steps"),
             **short,
         },
         roles={

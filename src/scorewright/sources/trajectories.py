@@ -99,7 +99,7 @@ class TrajectoryFile(ListedSource):
         return Members(describe("agent"), columns=columns)
 
 
-def open_trajectories(path: Path, *, of_traces: bool) -> ListedSource:
+def open_trajectories(path: Path, *, of_traces: bool) -> TracedTrajectories | TrajectoryFile:
     """Read a file or folder as trajectories.
 
     Args:
