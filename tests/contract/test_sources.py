@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -37,7 +37,7 @@ MESSAGES = [
 LOGS = [{"message": f"sold {n}", "level": "INFO", "shop.name": "north"} for n in range(1, 8)]
 
 
-def lines(rows: list[dict[str, object]]) -> str:
+def lines(rows: Sequence[Mapping[str, object]]) -> str:
     return "".join(f"{json.dumps(row)}\n" for row in rows)
 
 
