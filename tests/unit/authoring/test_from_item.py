@@ -395,7 +395,13 @@ def test_steps_keep_what_ran_inside_of_a_tool():
         {"kind": "llm", **a_call()},
     ]
     steps: list[dict[str, Any]] = [
-        {"type": "llm", "content": None, "tool_calls": [CALL], "span_id": "l", "is_response": False},
+        {
+            "type": "llm",
+            "content": None,
+            "tool_calls": [CALL],
+            "span_id": "l",
+            "is_response": False,
+        },
         {
             "type": "tool",
             "name": "search",
