@@ -21,6 +21,7 @@ from pathlib import Path
 from measure import Figure, Finished, ratios, run_process, take_turns
 from records import LARGE_BYTES, ROWS, SMALL_BYTES, write_records
 from sandboxes import SANDBOXES, measure_cold_start, measure_throughput, measure_worker
+from traces import measure_traces
 
 HERE = Path(__file__).parent
 EVALUATORS = tuple(
@@ -115,6 +116,7 @@ BENCHMARKS: dict[str, Callable[[Setting], list[Figure]]] = {
     "help": measure_help,
     "jail": lambda setting: measure_sandbox(setting, "jail"),
     "deno": lambda setting: measure_sandbox(setting, "deno"),
+    "trace": lambda setting: measure_traces(setting.rounds),
     "memory": measure_memory,
 }
 

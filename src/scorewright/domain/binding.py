@@ -1,6 +1,6 @@
 """From one item to the arguments of one call.
 
-A plan is made once per run (`domain.mapping`) and travels to the sandbox, where `compile_binder`
+A plan is made once per run (`domain.mapping`) and travels to the sandbox, where `compile_binding`
 turns it into a function: items are never decoded on the host.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from operator import attrgetter
+from sys import getrefcount
 from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
@@ -41,6 +42,8 @@ _HEAD: Final = b'{"head":'
 _LIGHT_FROM: Final = len(_HEAD) + 10 + 1
 #: Members in that part, at the top and of `trace`.
 _LIGHT: Final = frozenset({"traceId", "session", "agent", "llm"})
+#: Ways that make an object which may look at the whole item later.
+_LATE: Final = frozenset({"trace_item", "agent_item"})
 _LIGHT_OF_TRACE: Final = frozenset(
     "trace_id name start_time end_time input output status models agents service environment metrics".split()
 )
@@ -69,18 +72,33 @@ Binder: TypeAlias = Callable[[bytes | memoryview], tuple[tuple[Any, ...], dict[s
 """From an item's JSON bytes to positional and keyword arguments."""
 
 
+class Binding(msgspec.Struct, frozen=True):
+    """How the items of a run become arguments."""
+
+    #: Raises `FieldAbsentError` where a required field is not in the item.
+    bind: Binder
+    #: To be called once the call is over and before the item's memory holds something else; None where there is no need.
+    let_go: Callable[[], None] | None = None
+
+
 def compile_binder(plan: Plan) -> Binder:
     """Turn a plan into the function that is called for every item.
 
     Returns:
-        A function that raises `FieldAbsentError` where a required field is not in the item.
+        A function that raises `FieldAbsentError` where a required field is not in the item. Items that are views
+        of memory must stay as they are.
     """
+    return compile_binding(plan).bind
+
+
+def compile_binding(plan: Plan) -> Binding:
+    """Turn a plan into what binds items whose memory is used again."""
     decode = msgspec.json.Decoder().decode
     if plan and all(map(_is_plain_column, plan)):
-        return _bind_columns(plan, [make_reader(a, msgspec.json) for a in plan], decode)
+        return Binding(_bind_columns(plan, [make_reader(a, msgspec.json) for a in plan], decode))
     if plan and all(map(_is_light, plan)):
         return _bind_light(plan, decode)
-    return make_binder(plan, decode, msgspec.json)
+    return Binding(make_binder(plan, decode, msgspec.json))
 
 
 def _is_plain_column(argument: Argument) -> bool:
@@ -127,7 +145,7 @@ def _bind_columns(
 
 def _is_light(argument: Argument) -> bool:
     """Whether an argument needs no more of an item of a trace source than its head, to begin with."""
-    if argument.how in ("constant", "trace_item", "agent_item", "llm_item"):
+    if argument.how in ("constant", "llm_item") or argument.how in _LATE:
         return True
     return argument.how in ("field", "application_input") and all(
         map(_is_light_path, argument.paths)
@@ -140,13 +158,13 @@ def _is_light_path(path: Path) -> bool:
     return path[0] in _LIGHT
 
 
-def _bind_light(plan: Plan, decode: Callable[[bytes | memoryview], Any]) -> Binder:
-    """Bind by the head of an item alone; a few hundred bytes may stand for megabytes of spans."""
-    current: bytes | memoryview = b""
+def _bind_light(plan: Plan, decode: Callable[[bytes | memoryview], Any]) -> Binding:
+    """Bind by the head of an item alone: a few hundred bytes may stand for megabytes of spans."""
+    held: list[bytes | memoryview] = [b""]
 
     def decode_light(raw: bytes | memoryview) -> Any:
-        nonlocal current
-        current = raw
+        nonlocal held
+        held = [raw]
         start = bytes(raw[:_LIGHT_FROM])
         if start.startswith(_HEAD) and start.endswith(b","):
             try:
@@ -156,7 +174,24 @@ def _bind_light(plan: Plan, decode: Callable[[bytes | memoryview], Any]) -> Bind
         return decode(raw)
 
     def whole_of(_: JsonObject) -> Callable[[], Any]:
-        # The object may be looked at when the memory that the item lies in holds another one.
-        return partial(decode, bytes(current))
+        return partial(_decode_held, decode, held)
 
-    return make_binder(plan, decode_light, msgspec.json, whole_of)
+    def count_holders() -> int:
+        return getrefcount(held)
+
+    of_none = count_holders()
+
+    def let_go() -> None:
+        # Hardly any evaluator keeps an object: to copy every item for those that do would cost more than making it.
+        if count_holders() > of_none:
+            held[0] = bytes(held[0])
+
+    bind = make_binder(plan, decode_light, msgspec.json, whole_of)
+    has_objects = any(one.how in _LATE for one in plan)
+    return Binding(bind, let_go if has_objects else None)
+
+
+def _decode_held(
+    decode: Callable[[bytes | memoryview], Any], held: list[bytes | memoryview]
+) -> Any:
+    return decode(held[0])

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scorewright.authoring import AgentTrace, LLMSpan, Trace, UserInput
-from scorewright.domain.binding import Argument, How, Path, compile_binder
+from scorewright.domain.binding import Argument, How, Path, compile_binder, compile_binding
 from scorewright.domain.item_fields import FieldAbsentError, make_binder
 from scorewright.domain.json_value import JsonValue
 from trace_items import a_span, an_item, encode_item
@@ -94,15 +94,25 @@ def test_a_field_that_is_in_no_part_is_absent():
         bound("field", ("trace", "output", "nothing"))
 
 
-def test_objects_that_are_kept_still_know_their_own_item():
+@pytest.mark.parametrize("how", ["trace_item", "agent_item"])
+def test_objects_that_are_kept_still_know_their_own_item(how: How):
     """The memory that an item lies in holds another one once the batch is answered."""
-    bind = compile_binder((argument("trace_item"),))
+    binding = compile_binding((argument(how), argument(how)))
+    assert binding.let_go is not None
     memory = bytearray(encode_item(ITEM))
-    ((kept,), _) = bind(memoryview(memory))
+    ((kept, _), _) = binding.bind(memoryview(memory))
+    del _
 
+    binding.let_go()
     memory[:] = b" " * len(memory)
 
-    assert [span.name for span in kept.spans] == ["boss", "search"]
+    assert kept == bound(how)
+
+
+def test_what_holds_no_item_has_nothing_to_let_go():
+    assert compile_binding((argument("field", ("trace", "output")),)).let_go is None
+    assert compile_binding((argument("field", ("output",)),)).let_go is None
+    assert compile_binding((argument("trace_dict"),)).let_go is None
 
 
 def test_an_agent_trace_reads_its_steps_from_the_item():

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import msgspec
 
-from scorewright.domain.binding import compile_binder
+from scorewright.domain.binding import compile_binding
 from scorewright.domain.item_fields import FieldAbsentError
 from scorewright.domain.result import Failed, FailureCode, Outcome
 from scorewright.domain.returned import Reading, make_interpreter
@@ -73,7 +73,7 @@ class Worker:
         self._capture = Capture(load.max_output_bytes)
         sys.stdout = sys.stderr = self._capture
         self._watchdog = Watchdog(page, load.timeout_s, load.filename)
-        self._bind = compile_binder(load.plan)
+        self._binding = compile_binding(load.plan)
         self._interpret = make_interpreter(
             Reading(
                 convention=load.convention,
@@ -144,6 +144,7 @@ class Worker:
     def run_batch(self, item_ids: list[str], items: list[memoryview]) -> bool:
         """Judge each item and send the results; False when this worker must end now."""
         page, capture, clock_ns, judge = self._page, self._capture, self._clock_ns, self._judge
+        let_go = self._binding.let_go
         encode_into = self._encoder.encode_into
         number = self._count
         buffer, pending = bytearray(_EMPTY_ARRAY_32), 0
@@ -154,6 +155,8 @@ class Worker:
             number += 1
             page[protocol.ITEM_WORD] = number
             outcome = judge(item_id, raw)
+            if let_go is not None:
+                let_go()
             ended_ns = clock_ns()
             output = capture.take() if capture.written else ""
             if sys.stdout is not capture or sys.stderr is not capture:
@@ -186,7 +189,7 @@ class Worker:
         """Return the function that is called for every item; one closure, since each look-up on `self` counts."""
         watchdog, bind, fresh, interpret = (
             self._watchdog,
-            self._bind,
+            self._binding.bind,
             self._fresh,
             self._interpret,
         )
