@@ -46,7 +46,7 @@ def an_item(
     **members: Any,
 ) -> dict[str, Any]:
     """Make a decoded item: `agent`, `llm`, `trajectory` and `session` are further members."""
-    known = {
+    known: dict[str, Any] = {
         "trace_id": TRACE_ID,
         "name": "root",
         "start_time": "2026-01-02T03:04:05.123456Z",
@@ -90,3 +90,66 @@ def encode_item(item: dict[str, Any]) -> bytes:
 
 def _dump(value: dict[str, Any]) -> bytes:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+#: As `traces inspect` reads case 042, which the documented shape (case 057) was made from.
+CAPITAL = [
+    a_span(
+        "31d6cfe04b901142",
+        kind="chain",
+        name="capital_app",
+        status="OK",
+        duration_ms=2500.0,
+        input={"country": "France", "correct_answer": "Paris"},
+        output="The capital is Paris",
+        tokens={"input_tokens": 50, "output_tokens": 20, "total_tokens": 70},
+        subtree_tokens={"input_tokens": 50, "output_tokens": 20, "total_tokens": 70},
+        cost_usd=0.001,
+        subtree_cost_usd=0.001,
+        ag={
+            "type": {"trace": "invocation", "span": "workflow"},
+            "data": {
+                "inputs": {"country": "France", "correct_answer": "Paris"},
+                "outputs": {"content": "no", "__default__": "The capital is Paris"},
+                "parameters": {"temperature": 0.2},
+            },
+            "metrics": {
+                "unit": {
+                    "tokens": {"prompt": 50, "completion": 20, "total": 70},
+                    "costs": {"total": 0.001},
+                }
+            },
+            "refs": {"application": {"id": "0190-app"}},
+        },
+        attributes={"service": "x"},
+    ),
+    a_span(
+        "b",
+        0,
+        "retriever",
+        name="retrieve",
+        status="OK",
+        duration_ms=300.0,
+        query="capital of France",
+        ag={"type": {"span": "query"}, "data": {"inputs": {"query": "capital of France"}}},
+        documents=[{"id": None, "content": "Paris is the capital of France.", "score": None}],
+    ),
+    a_span(
+        "c",
+        0,
+        "llm",
+        name="chat gpt-4o-mini",
+        status="OK",
+        duration_ms=1950.0,
+        tokens={"input_tokens": 50, "output_tokens": 20, "total_tokens": 70},
+        cost_usd=0.001,
+        output="The capital is Paris",
+        ag={
+            "type": {"span": "chat"},
+            "data": {
+                "inputs": {"prompt": [{"role": "user", "content": "Capital of France?"}]},
+                "outputs": {"completion": [{"role": "assistant", "content": "Paris"}]},
+            },
+        },
+    ),
+]

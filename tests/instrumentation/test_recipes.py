@@ -52,23 +52,35 @@ def test_a_recipe_writes_the_same_into_a_file(cli: CommandLine):
     assert told_of(told.document) == TOLD["otel_sdk"]
 
 
+HIDDEN = {"OPENINFERENCE_HIDE_INPUTS": "true", "OPENINFERENCE_HIDE_OUTPUTS": "true"}
+UNTRACED = {"TRACELOOP_TRACE_CONTENT": "false"}
+WITHOUT = "from pydantic_ai.models.instrumented import InstrumentationSettings\nAgent.instrument_all(InstrumentationSettings(include_content=False))"
+
+
 @pytest.mark.parametrize(
-    ("name", "settings"),
+    ("name", "settings", "said", "instead"),
     [
-        (
-            "openinference_openai",
-            {"OPENINFERENCE_HIDE_INPUTS": "true", "OPENINFERENCE_HIDE_OUTPUTS": "true"},
-        ),
-        ("openllmetry_openai", {"TRACELOOP_TRACE_CONTENT": "false"}),
+        ("openinference_openai", HIDDEN, "", ""),
+        ("openinference_langchain", HIDDEN, "", ""),
+        ("openinference_openai_agents", HIDDEN, "", ""),
+        ("openllmetry_openai", UNTRACED, "", ""),
+        ("openllmetry_langchain", UNTRACED, "", ""),
+        ("openai_v2", {}, '= "span_only"', '= "no_content"'),
+        ("pydantic_ai_agent", {}, "Agent.instrument_all()", WITHOUT),
     ],
 )
-def test_a_recipe_keeps_contents_to_itself_when_told_to(
-    name: str, settings: dict[str, str], cli: CommandLine
+def test_a_recipe_keeps_contents_to_itself_as_the_page_says(
+    name: str, settings: dict[str, str], said: str, instead: str, cli: CommandLine
 ):
-    ran = run(RECIPES / f"{name}.py", cli.folder, settings)
+    source = (RECIPES / f"{name}.py").read_text(encoding="utf-8")
+    assert said in source
+    program = cli.write("silent.py", source.replace(said, instead) if said else source)
+
+    ran = run(program, cli.folder, settings)
 
     assert (ran.code, ran.strays) == (0, []), ran.stderr
     sent = b"".join(file.read_bytes() for file in (cli.folder / "traces").iterdir())
+    assert sent
     assert b"A-17" not in sent
     (trace,) = cli("traces", "inspect", "traces", "--format", "json").document["traces"]
     assert (trace["input"], trace["output"], trace["tokens"]) == (None, None, TOLD[name]["tokens"])

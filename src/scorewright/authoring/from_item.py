@@ -159,10 +159,10 @@ def _steps(recorded: list[dict[str, Any]]) -> list[Step]:
 def _step(step: dict[str, Any]) -> Step:
     match step["type"]:
         case "user":
-            return UserInput(step["content"])
+            return UserInput(as_text(step["content"]) or "")
         case "llm":
             return LLMReasoning(
-                step["content"],
+                as_text(step["content"]) or "",
                 tool_calls=make_tool_calls(step.get("tool_calls")),
                 llm_span_id=step.get("span_id"),
                 is_response=step.get("is_response", False),

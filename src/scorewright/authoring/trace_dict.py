@@ -35,8 +35,9 @@ def trace_dict(item: dict[str, Any]) -> dict[str, Any] | None:
 
     Returns:
         `{"trace_id", "spans": {id of a root: span}}`, the root of the trace first. A span's `children` and its
-        `spans` hold the same objects. Name, times, status, `ag.data.inputs` (an object) and `ag.data.outputs` are
-        there in every span; a metric that is unknown is left out. None where the item has no spans.
+        `spans` hold the same objects; only the former are listed, written as JSON and printed. Name, times, status,
+        `ag.data.inputs` (an object) and `ag.data.outputs` are there in every span; a metric that is unknown is
+        left out. None where the item has no spans.
     """
     compact: list[dict[str, Any]] | None = item.get("spans")
     if compact is None:
@@ -44,7 +45,7 @@ def trace_dict(item: dict[str, Any]) -> dict[str, Any] | None:
     errors = _count_errors(compact)
     trace_id: str | None = item.get("traceId")
     roots: dict[str, Any] = {}
-    made: list[dict[str, Any]] = []
+    made: list[SpanDict] = []
     for span, failed in zip(compact, errors, strict=True):
         entry = _entry(span, trace_id, failed)
         made.append(entry)
@@ -53,22 +54,44 @@ def trace_dict(item: dict[str, Any]) -> dict[str, Any] | None:
             _become_root(entry, item, is_first=not roots)
             roots[span["span_id"]] = entry
         else:
-            _hang(made[parent], entry)
+            entry["parent_id"] = made[parent]["span_id"]
+            made[parent]["children"].append(entry)
     return {"trace_id": trace_id, "spans": roots}
 
 
-def _hang(parent: dict[str, Any], entry: dict[str, Any]) -> None:
-    """Put a span below its parent, in both shapes."""
-    entry["parent_id"] = parent["span_id"]
-    parent["children"].append(entry)
-    by_name: dict[str, Any] = parent.setdefault("spans", {})
-    elder = by_name.get(entry["name"])
-    if elder is None:
-        by_name[entry["name"]] = entry
-    elif isinstance(elder, list):
-        elder.append(entry)  # pyright: ignore[reportUnknownMemberType] - made below
-    else:
-        by_name[entry["name"]] = [elder, entry]
+class SpanDict(dict[str, "Any"]):
+    """A span, whose `spans` are made of its children when they are asked for.
+
+    Were they among its items, each level would double what `json.dumps`, `print` or a walk through all values
+    goes through: a million times the trace at twenty levels.
+    """
+
+    __slots__ = ("_by_name",)
+
+    def __missing__(self, key: str) -> Any:
+        if key != "spans" or not self["children"]:
+            raise KeyError(key)
+        if not hasattr(self, "_by_name"):
+            self._by_name = _by_name(self["children"])
+        return self._by_name
+
+    def __contains__(self, key: object) -> bool:
+        return super().__contains__(key) or (key == "spans" and bool(self["children"]))
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """As of any dict."""
+        try:
+            return self[key]
+        except KeyError:
+            return default
+
+
+def _by_name(children: list[SpanDict]) -> dict[str, Any]:
+    """Give spans by name, and a list of them where several share one."""
+    found: dict[str, list[SpanDict]] = {}
+    for child in children:
+        found.setdefault(child["name"], []).append(child)
+    return {name: spans if len(spans) > 1 else spans[0] for name, spans in found.items()}
 
 
 def _become_root(entry: dict[str, Any], item: dict[str, Any], *, is_first: bool) -> None:
@@ -103,7 +126,7 @@ def _count_errors(compact: list[dict[str, Any]]) -> list[tuple[int, int]]:
     return list(zip(own, whole, strict=True))
 
 
-def _entry(span: dict[str, Any], trace_id: str | None, failed: tuple[int, int]) -> dict[str, Any]:
+def _entry(span: dict[str, Any], trace_id: str | None, failed: tuple[int, int]) -> SpanDict:
     recorded = as_object(span.get("ag"))
     kind = {"span": _SPAN_TYPES.get(span["kind"], "task"), **as_object(recorded.get("type"))}
     ag = {
@@ -112,7 +135,7 @@ def _entry(span: dict[str, Any], trace_id: str | None, failed: tuple[int, int]) 
         "data": _data(span, as_object(recorded.get("data"))),
         "metrics": _metrics(span, as_object(recorded.get("metrics")), failed),
     }
-    entry: dict[str, Any] = {"span_id": span["span_id"]}
+    entry = SpanDict(span_id=span["span_id"])
     if trace_id is not None:
         entry["trace_id"] = trace_id
     entry["name"] = entry["span_name"] = span["name"]

@@ -142,7 +142,7 @@ def read_lines(file: DataFile, decode: Decode[Record], findings: Findings) -> li
                     named.append(f"line {at}: {error}")
     if bad and not good:
         raise TraceError(f"{file.path}: no line of it can be read; {named[0]}")
-    findings.bad_lines += bad
+    findings.unread += bad
     for text in named:
         findings.note(f"{file.path}: {text}")
     if bad > MAX_NAMED:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Final
 
 from scorewright.domain.binding import How, Path
@@ -46,17 +47,29 @@ class Members:
 
     Args:
         described: Name to description, in the order to show; paths follow the dots.
-        attributes: The object that holds attributes under their own names, dots and all.
+        attributes: The object that holds attributes under their own names, dots and all; None where there is none.
         names: Those that occur in the data.
+        columns: Further names at the top of the items, dots and all, each with its description.
     """
 
     def __init__(
-        self, described: Mapping[str, str], *, attributes: str, names: Iterable[str]
+        self,
+        described: Mapping[str, str],
+        *,
+        attributes: str | None = None,
+        names: Iterable[str] = (),
+        columns: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        known = sorted(set(names))
-        within: Path = tuple(attributes.split("."))
         self.fields = [Field(name, text) for name, text in described.items()]
         self.paths: dict[str, Path] = {name: tuple(name.split(".")) for name in described}
+        for name, text in columns.items():
+            self.fields.append(Field(name, text))
+            self.paths[name] = (name,)
+        if attributes is not None:
+            self._add_attributes(attributes, sorted(set(names)))
+
+    def _add_attributes(self, attributes: str, known: Sequence[str]) -> None:
+        within: Path = tuple(attributes.split("."))
         if not known or len(known) > MAX_ATTRIBUTES:
             self.fields.append(Field(attributes, "attributes under their own names"))
             self.paths[attributes] = within

@@ -46,7 +46,7 @@ def read_logs(path: Path) -> ReadLogs:
     """
     findings = Findings("log record")
     records, passed_over = read_all(path, "logs", _ENDINGS, lambda file: _read_file(file, findings))
-    rejected = findings.rejected + findings.bad_lines
+    rejected = findings.rejected + findings.unread
     return ReadLogs(records, rejected, [*findings.notices(), *passed_over])
 
 

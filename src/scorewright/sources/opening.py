@@ -64,7 +64,7 @@ def open_source(
         case "trajectories":
             from scorewright.sources.trajectories import open_trajectories
 
-            return open_trajectories(path)
+            return open_trajectories(path, of_traces=_kind_of(path) == "traces")
         case "logs":
             from scorewright.sources.logs import open_logs
 

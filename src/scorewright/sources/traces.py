@@ -67,11 +67,11 @@ class Traces(ListedSource):
 
     def fields(self, level: Level) -> list[Field]:
         """List what the items of a level hold."""
-        return self._members(level).fields
+        return self.members(level).fields
 
     def shape(self, level: Level) -> ItemShape:
         """Say how arguments are read from the items of a level."""
-        return span_shape(self._members(level), part=level.value, objects={level: _OBJECTS[level]})
+        return span_shape(self.members(level), part=level.value, objects={level: _OBJECTS[level]})
 
     def items(self) -> Iterator[bytes]:
         """Stream the items in order, made anew each time."""
@@ -109,7 +109,8 @@ class Traces(ListedSource):
                         f"evaluators of level {level.value} judge nothing of them",
                     )
 
-    def _members(self, level: Level) -> Members:
+    def members(self, level: Level) -> Members:
+        """Return the fields of the items of a level."""
         names: set[str] = set()
         for trace in self._traces:
             for position in (0,) if level is Level.TRACE else _positions(trace, level):

@@ -20,8 +20,8 @@ class Findings:
             record: What one record is called.
         """
         self._record = record
-        #: Lines of files that could not be read; who reads them counts and names them.
-        self.bad_lines = 0
+        #: Lines and items of files that could not be read; who reads them counts and names them.
+        self.unread = 0
         self._rejected: Counter[str] = Counter()
         self._notes: Counter[str] = Counter()
 

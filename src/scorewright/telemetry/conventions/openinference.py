@@ -11,6 +11,7 @@ from scorewright.telemetry.attribute_values import (
     count,
     documents_of,
     has_prefix,
+    object_of,
     text,
     unfold,
     usage_of,
@@ -20,6 +21,7 @@ from scorewright.telemetry.container import container
 from scorewright.telemetry.messages import Message, read_messages
 from scorewright.telemetry.raw_span import RawSpan
 from scorewright.telemetry.span_facts import Convention, Document, Messages, SpanFacts, SpanKind
+from scorewright.telemetry.tool_definitions import unfolded_tools
 
 _KINDS: Final[dict[JsonValue, SpanKind]] = {
     "LLM": "llm",
@@ -65,6 +67,7 @@ def read(span: RawSpan) -> SpanFacts | None:
     if facts.kind == "llm":
         facts.input_messages = _messages(attributes, "llm.input_messages")
         facts.output_messages = _messages(attributes, "llm.output_messages")
+        _add_request(facts, attributes)
     elif facts.kind == "tool":
         _add_tool(facts, attributes)
     elif facts.kind == "retriever":
@@ -82,6 +85,17 @@ def _messages(attributes: JsonObject, prefix: str) -> Messages | None:
 
 def _unfolded_messages(attributes: JsonObject, prefix: str) -> tuple[Message, ...]:
     return read_messages(unfold(attributes, prefix))
+
+
+def _add_request(facts: SpanFacts, attributes: JsonObject) -> None:
+    facts.cached_tokens = count(attributes, "llm.token_count.prompt_details.cache_read")
+    settings = attributes.get("llm.invocation_parameters")
+    if isinstance(settings, str) and "temperature" in settings:
+        facts.temperature = amount(
+            object_of(attributes, "llm.invocation_parameters"), "temperature"
+        )
+    if "llm.tools.0.tool.json_schema" in attributes or "llm.tools" in attributes:
+        facts.available_tools = partial(unfolded_tools, attributes, "llm.tools")
 
 
 def _add_tool(facts: SpanFacts, attributes: JsonObject) -> None:

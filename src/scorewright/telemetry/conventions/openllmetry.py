@@ -12,6 +12,7 @@ from scorewright.telemetry.conventions import genai
 from scorewright.telemetry.messages import Message, read_messages
 from scorewright.telemetry.raw_span import RawSpan
 from scorewright.telemetry.span_facts import Convention, Messages, SpanFacts, SpanKind
+from scorewright.telemetry.tool_definitions import unfolded_tools
 
 _KINDS: Final[dict[JsonValue, SpanKind]] = {
     "workflow": "chain",
@@ -60,6 +61,8 @@ def read(span: RawSpan) -> SpanFacts | None:
         facts.input_messages = _messages(attributes, "gen_ai.prompt")
         facts.output_messages = _messages(attributes, "gen_ai.completion")
         facts.usage = genai.usage(attributes)
+        if "llm.request.functions.0.name" in attributes:
+            facts.available_tools = partial(unfolded_tools, attributes, "llm.request.functions")
     elif kind == "tool":
         facts.tool_name = text(attributes, "traceloop.entity.name", "gen_ai.tool.name")
         facts.tool_arguments = facts.input_value
