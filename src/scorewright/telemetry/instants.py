@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Final
 
 from scorewright.domain.json_value import JsonValue
@@ -60,5 +61,11 @@ def iso_utc(nanoseconds: int | None) -> str | None:
     """Write a point in time as ISO 8601 in UTC, cut to microseconds; None stays None."""
     if nanoseconds is None:
         return None
-    moment = _EPOCH + timedelta(microseconds=nanoseconds // 1_000)
-    return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    second, rest = divmod(nanoseconds, 1_000_000_000)
+    return f"{_second(second)}.{rest // 1_000:06d}Z"
+
+
+@lru_cache(maxsize=1024)
+def _second(second: int) -> str:
+    """Write a whole second; most spans of a trace share theirs with others."""
+    return datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%S")

@@ -9,11 +9,11 @@ import msgspec
 
 from scorewright.domain.json_value import JsonObject, JsonValue
 from scorewright.telemetry.assembly import Trace, query_of, recorded_input, recorded_output
+from scorewright.telemetry.instants import iso_utc
 from scorewright.telemetry.items.agenta_attributes import agenta_object
 from scorewright.telemetry.items.chat import message_objects, offered
 from scorewright.telemetry.items.reading import Reading
 from scorewright.telemetry.items.subtree_sums import own_tokens
-from scorewright.telemetry.items.times import iso_time
 from scorewright.telemetry.raw_span import RawSpan
 from scorewright.telemetry.span_facts import Document, SpanFacts, SpanKind
 from scorewright.telemetry.tool_calls import CalledTool
@@ -49,8 +49,8 @@ def span_body(reading: Reading, position: int) -> JsonObject:
     body: JsonObject = {
         "name": span.name,
         "kind": facts.kind or "span",
-        "start_time": iso_time(span.start_ns),
-        "end_time": iso_time(span.end_ns),
+        "start_time": iso_utc(span.start_ns),
+        "end_time": iso_utc(span.end_ns),
         "duration_ms": span.duration_ms,
         "status": STATUS[span.status],
     }

@@ -9,13 +9,13 @@ import msgspec
 
 from scorewright.domain.json_value import JsonObject, JsonValue
 from scorewright.telemetry.assembly import Trace, input_of, output_of, session_of
+from scorewright.telemetry.instants import iso_utc
 from scorewright.telemetry.items.agent import agent_object
 from scorewright.telemetry.items.chat import message_objects, whole_talk, without_repetition
 from scorewright.telemetry.items.compact import EncodedSpans
 from scorewright.telemetry.items.model_call import model_call_object
 from scorewright.telemetry.items.reading import Reading, Scope
 from scorewright.telemetry.items.steps import steps_in
-from scorewright.telemetry.items.times import iso_time
 from scorewright.telemetry.items.told_events import speakers_in
 from scorewright.telemetry.items.whole import heavy_members, light_members
 
@@ -77,7 +77,7 @@ def conversation_item(turns: Sequence[Trace], *, with_previous: bool) -> bytes:
         one: JsonObject = {
             "turn": number,
             "traceId": root.trace_id,
-            "start_time": iso_time(root.start_ns),
+            "start_time": iso_utc(root.start_ns),
             "duration_ms": root.duration_ms,
         }
         if with_previous or number == len(turns):

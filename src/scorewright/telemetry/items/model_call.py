@@ -5,10 +5,10 @@ from __future__ import annotations
 from scorewright.domain.json_value import JsonObject, JsonValue
 from scorewright.telemetry.assembly import recorded_input, recorded_output
 from scorewright.telemetry.failures import Failure
+from scorewright.telemetry.instants import iso_utc
 from scorewright.telemetry.items.chat import call_objects, message_objects, offered, text_of
 from scorewright.telemetry.items.reading import Reading
 from scorewright.telemetry.items.subtree_sums import own_tokens
-from scorewright.telemetry.items.times import iso_time
 from scorewright.telemetry.messages import ToolCall
 from scorewright.telemetry.span_facts import SpanFacts
 
@@ -21,7 +21,7 @@ def model_call_object(reading: Reading, position: int) -> JsonObject:
         "span_id": span.span_id,
         "parent_span_id": span.parent_id,
         "name": span.name,
-        "start_time": iso_time(span.start_ns),
+        "start_time": iso_utc(span.start_ns),
         "model": facts.model,
         "vendor": facts.vendor,
         "temperature": facts.temperature,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from scorewright.domain.json_value import JsonObject, JsonValue
 from scorewright.telemetry.assembly import cost_of, models_of, output_of, start_of
 from scorewright.telemetry.attribute_values import text
+from scorewright.telemetry.instants import iso_utc
 from scorewright.telemetry.items.compact import STATUS, document_objects
 from scorewright.telemetry.items.model_call import output_text
 from scorewright.telemetry.items.reading import Reading
 from scorewright.telemetry.items.steps import steps_in
 from scorewright.telemetry.items.subtree_sums import Sum
-from scorewright.telemetry.items.times import iso_time
 from scorewright.telemetry.retrievals import retrieval_of
 
 _ENVIRONMENTS = ("deployment.environment.name", "deployment.environment")
@@ -22,8 +22,8 @@ def light_members(reading: Reading) -> JsonObject:
     return {
         "trace_id": root.trace_id,
         "name": root.name,
-        "start_time": iso_time(root.start_ns),
-        "end_time": iso_time(root.end_ns),
+        "start_time": iso_utc(root.start_ns),
+        "end_time": iso_utc(root.end_ns),
         "input": reading.question,
         "output": output_of(trace),
         "status": STATUS[root.status],

@@ -10,6 +10,7 @@ from item_reading import agent, called, chat, returned, said, strict, tool, trac
 from otlp_requests import decoded, span
 
 from scorewright.telemetry.assembly import Trace, assemble
+from scorewright.telemetry.instants import iso_utc
 from scorewright.telemetry.items import (
     agent_items,
     compact_spans,
@@ -17,7 +18,6 @@ from scorewright.telemetry.items import (
     llm_items,
     trace_item,
 )
-from scorewright.telemetry.items.times import iso_time
 from scorewright.telemetry.messages import Message
 from scorewright.telemetry.span_facts import SpanFacts, ToolDefinition, Usage
 from scorewright.telemetry.span_tree import arrange
@@ -64,8 +64,8 @@ def test_values_that_are_empty_or_false_are_kept():
 
 
 def test_times_are_cut_to_microseconds_up_to_the_last_that_otlp_can_tell():
-    assert iso_time(1_767_323_045_123_456_999) == "2026-01-02T03:04:05.123456Z"
-    assert iso_time(2**64 - 1) == "2554-07-21T23:34:33.709551Z"
+    assert iso_utc(1_767_323_045_123_456_999) == "2026-01-02T03:04:05.123456Z"
+    assert iso_utc(2**64 - 1) == "2554-07-21T23:34:33.709551Z"
 
 
 def test_a_failed_span_tells_its_error_and_the_errors_type():
