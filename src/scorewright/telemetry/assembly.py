@@ -14,6 +14,7 @@ from scorewright.domain.json_value import JsonObject, JsonValue
 from scorewright.telemetry.conventions import read_facts
 from scorewright.telemetry.envelopes import answer, question
 from scorewright.telemetry.messages import last_text
+from scorewright.telemetry.prices import costs_of
 from scorewright.telemetry.raw_span import RawSpan
 from scorewright.telemetry.span_facts import SpanFacts, SpanKind, Usage
 from scorewright.telemetry.span_tree import SpanTree, arrange, start_of
@@ -170,10 +171,8 @@ def _sum(counts: list[int]) -> int | None:
 
 
 def cost_of(trace: Trace) -> float | None:
-    """Sum the costs that were reported, by the rule of tokens."""
-    leaves = _leaf_most(trace, [facts.cost_usd is not None for facts in trace.facts])
-    costs = [cost for position in leaves if (cost := trace.facts[position].cost_usd) is not None]
-    return sum(costs) if costs else None
+    """Sum what the calls cost, as reported or else by the price table; None when that is not known of all."""
+    return costs_of(trace.tree.spans, trace.tree.parents, trace.facts).total
 
 
 def model_calls_of(trace: Trace) -> list[int]:
