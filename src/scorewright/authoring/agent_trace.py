@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from scorewright.authoring.metrics import AgentMetrics
 from scorewright.authoring.steps import LLMReasoning, ToolExecution
-from scorewright.authoring.value import Value, as_text
+from scorewright.authoring.value import LazyValue, as_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from scorewright.authoring.steps import Step
 
 
-class AgentTrace(Value):
+class AgentTrace(LazyValue):
     """One agent's share of a trace: who it is, what it was asked, what it did and answered.
 
     Source: amp seed, "Select Evaluation Level"; contracts §4.
@@ -80,3 +80,9 @@ class AgentTrace(Value):
         """List the agents that ran inside this one's tools, in order."""
         nested = [one for step in self.get_tool_steps() for one in step.nested_traces]
         return [one for one in nested if isinstance(one, AgentTrace)]
+
+    def format_steps(self) -> str:
+        """Write the steps as text, one numbered block each, long contents cut."""
+        from scorewright.authoring.evidence import format_steps
+
+        return format_steps(self.steps)

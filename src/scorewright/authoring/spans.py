@@ -72,7 +72,7 @@ class ChainSpan(Span):
 class ToolSpan(ChainSpan):
     """One call of a tool."""
 
-    __slots__ = ("arguments", "result")
+    __slots__ = ("arguments", "result", "tool_call_id")
     kind = "tool"
 
     def __init__(
@@ -84,6 +84,7 @@ class ToolSpan(ChainSpan):
         start_time: datetime | None = None,
         arguments: dict[str, Any] | None = None,
         result: Any = None,
+        tool_call_id: str | None = None,
         metrics: SpanMetrics | None = None,
     ) -> None:
         super().__init__(
@@ -91,6 +92,8 @@ class ToolSpan(ChainSpan):
         )
         self.arguments: dict[str, Any] = {} if arguments is None else arguments
         self.result = result
+        #: The model's own id of the call.
+        self.tool_call_id = tool_call_id
 
 
 class RetrievedDocument(Value):

@@ -7,7 +7,7 @@ from __future__ import annotations
 from scorewright.authoring.metrics import TraceMetrics
 from scorewright.authoring.spans import AgentSpan, LLMSpan, RetrieverSpan, Span, ToolSpan
 from scorewright.authoring.steps import ToolExecution
-from scorewright.authoring.value import Value, as_text
+from scorewright.authoring.value import LazyValue, as_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 MAX_INDENT = 32
 
 
-class Trace(Value):
+class Trace(LazyValue):
     """One execution of the application, from the user's question to the answer.
 
     `input` and `output` are text (a structured value as its JSON text) and None when not captured;
@@ -27,7 +27,19 @@ class Trace(Value):
     Source: amp seed, "Select Evaluation Level"; contracts §4.
     """
 
-    __slots__ = ("input", "metrics", "output", "session_id", "spans", "timestamp", "trace_id")
+    __slots__ = (
+        "_told_tools",
+        "input",
+        "metrics",
+        "output",
+        "session_id",
+        "spans",
+        "timestamp",
+        "trace_id",
+    )
+
+    #: Tools that ran as messages tell; only where no span stands for one, and then known once the spans are read.
+    _told_tools: list[ToolExecution]
 
     def __init__(
         self,
@@ -55,8 +67,20 @@ class Trace(Value):
         return [span for span in self.spans if isinstance(span, ToolSpan)]
 
     def get_llm_calls(self) -> list[LLMSpan]:
-        """List the model calls, in order."""
-        return [span for span in self.spans if isinstance(span, LLMSpan)]
+        """List the model calls, in order; a model's span around another one is its wrapper, and no call.
+
+        A tool or an agent in between makes it a call of its own.
+        """
+        by_id = {span.span_id: span for span in self.spans}
+        around: set[str] = set()
+        for span in self.spans:
+            above = span.parent_span_id if isinstance(span, LLMSpan) else None
+            while above in by_id and above not in around:
+                parent = by_id[above]
+                around.add(above)
+                above = None if isinstance(parent, ToolSpan | AgentSpan) else parent.parent_span_id
+        calls = [span for span in self.spans if isinstance(span, LLMSpan)]
+        return [call for call in calls if call.span_id not in around]
 
     def get_retrievals(self) -> list[RetrieverSpan]:
         """List the retrievals, in order."""
@@ -67,8 +91,13 @@ class Trace(Value):
         return [span for span in self.spans if isinstance(span, AgentSpan)]
 
     def get_tool_steps(self) -> list[ToolExecution]:
-        """List the tools that ran, in order, in the form `AgentTrace.get_tool_steps` gives them."""
-        return [_tool_step(span) for span in self.get_tool_calls()]
+        """List the tools that ran, in order, in the form `AgentTrace.get_tool_steps` gives them.
+
+        Where no span stands for a tool, they are the calls that the messages tell of.
+        """
+        calls = self.get_tool_calls()
+        told: list[ToolExecution] = [] if calls else getattr(self, "_told_tools", [])
+        return [_tool_step(span) for span in calls] or list(told)
 
     def format_spans(self) -> str:
         """Write the spans as an indented tree, one line each: kind, name, duration, error."""
@@ -80,6 +109,17 @@ class Trace(Value):
             lines.append("  " * min(level, MAX_INDENT) + _line(span))
         return "\n".join(lines)
 
+    def format_evidence(self) -> str:
+        """Write what the answer can rest on as text: the first tools and retrievals, long values cut."""
+        from scorewright.authoring.evidence import format_evidence
+
+        return format_evidence(self)
+
+
+def tell_tools(trace: Trace, tools: list[ToolExecution]) -> None:
+    """Give a trace the tools that ran but have no span."""
+    trace._told_tools = tools  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - not for authors
+
 
 def _tool_step(span: ToolSpan) -> ToolExecution:
     metrics = span.metrics
@@ -88,6 +128,7 @@ def _tool_step(span: ToolSpan) -> ToolExecution:
         span.name,
         span.arguments,
         tool_output=span.result,
+        tool_call_id=span.tool_call_id,
         content=as_text(span.result),
         error=error,
         duration_ms=metrics.duration_ms,

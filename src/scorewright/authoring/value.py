@@ -7,6 +7,17 @@ the same reason the modules here set `TYPE_CHECKING` themselves instead of impor
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any, Self, TypeAlias
+
+    #: By field, what makes it: of the object, the item at hand, and what gives the whole item.
+    Makers: TypeAlias = Mapping[
+        str, Callable[[Any, dict[str, Any], Callable[[], dict[str, Any]]], object]
+    ]
+    _Parts: TypeAlias = tuple[Makers, dict[str, Any], Callable[[], dict[str, Any]]]
+
 
 class Value:
     """Base of the authoring objects: compares by its fields, shows those that are known."""
@@ -32,10 +43,51 @@ class Value:
         return f"{type(self).__name__}({', '.join(parts)})"
 
 
+class LazyValue(Value):
+    """A value whose fields may each be made when they are first asked for.
+
+    To its users it is like any other: what is asked for, compared, shown or copied is there.
+    """
+
+    __slots__ = ("_parts",)
+
+    #: What the empty fields are made of; unset where all were given.
+    _parts: _Parts
+
+    @classmethod
+    def _lazily(
+        cls, makers: Makers, item: dict[str, Any], whole: Callable[[], dict[str, Any]]
+    ) -> Self:
+        """Make an object without any field yet; `__init__` is not called."""
+        value = cls.__new__(cls)
+        value._parts = (makers, item, whole)  # noqa: SLF001 - ours
+        return value
+
+    if not TYPE_CHECKING:  # or every misspelt name would have a type
+
+        def __getattr__(self, name: str) -> object:
+            """Make a field: this is called only where its slot is empty."""
+            if not name.startswith("_"):
+                makers, item, whole = getattr(self, "_parts", _NO_PARTS)
+                make = makers.get(name)
+                if make is not None:
+                    value = make(self, item, whole)
+                    setattr(self, name, value)
+                    return value
+            text = f"{type(self).__name__!r} object has no attribute {name!r}"
+            raise AttributeError(text, name=name, obj=self)
+
+
+_NO_PARTS: _Parts = ({}, {}, dict)
+
+
 def field_names(kind: type) -> tuple[str, ...]:
     """List the fields of an authoring class, inherited ones first."""
     return tuple(
-        name for base in reversed(kind.__mro__) for name in base.__dict__.get("__slots__", ())
+        name
+        for base in reversed(kind.__mro__)
+        for name in base.__dict__.get("__slots__", ())
+        if not name.startswith("_")
     )
 
 

@@ -7,8 +7,9 @@ turns it into a function: items are never decoded on the host.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from operator import attrgetter
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
@@ -18,7 +19,31 @@ from scorewright.domain.json_value import JsonObject, JsonValue
 Path: TypeAlias = tuple[str | int, ...]
 """Steps into an item: a key for an object, an index (negative: from the end) for a list."""
 
-How: TypeAlias = Literal["field", "constant", "inputs", "trace", "trace_object", "testcase"]
+How: TypeAlias = Literal[
+    "field",
+    "constant",
+    # of a dataset row
+    "inputs",
+    "trace",
+    "trace_object",
+    "testcase",
+    # of an item of a trace source
+    "application_input",
+    "trace_dict",
+    "trace_item",
+    "agent_item",
+    "llm_item",
+]
+
+
+#: How an item of a trace source begins: with the length, in ten characters, of its light part, which two brackets close.
+_HEAD: Final = b'{"head":'
+_LIGHT_FROM: Final = len(_HEAD) + 10 + 1
+#: Members in that part, at the top and of `trace`.
+_LIGHT: Final = frozenset({"traceId", "session", "agent", "llm"})
+_LIGHT_OF_TRACE: Final = frozenset(
+    "trace_id name start_time end_time input output status models agents service environment metrics".split()
+)
 
 
 class Argument(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,7 +51,7 @@ class Argument(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     how: How
-    #: For `field`: the paths tried in turn; the first one present in the item wins.
+    #: For `field`: the paths tried in turn; the first one present in the item wins. For `application_input`: its only one.
     paths: tuple[Path, ...] = ()
     #: For `constant`: the value.
     value: JsonValue = None
@@ -53,6 +78,8 @@ def compile_binder(plan: Plan) -> Binder:
     decode = msgspec.json.Decoder().decode
     if plan and all(map(_is_plain_column, plan)):
         return _bind_columns(plan, [make_reader(a, msgspec.json) for a in plan], decode)
+    if plan and all(map(_is_light, plan)):
+        return _bind_light(plan, decode)
     return make_binder(plan, decode, msgspec.json)
 
 
@@ -96,3 +123,40 @@ def _bind_columns(
         return ((found,) if is_single else found), {}
 
     return bind
+
+
+def _is_light(argument: Argument) -> bool:
+    """Whether an argument needs no more of an item of a trace source than its head, to begin with."""
+    if argument.how in ("constant", "trace_item", "agent_item", "llm_item"):
+        return True
+    return argument.how in ("field", "application_input") and all(
+        map(_is_light_path, argument.paths)
+    )
+
+
+def _is_light_path(path: Path) -> bool:
+    if path[0] == "trace":
+        return len(path) > 1 and path[1] in _LIGHT_OF_TRACE
+    return path[0] in _LIGHT
+
+
+def _bind_light(plan: Plan, decode: Callable[[bytes | memoryview], Any]) -> Binder:
+    """Bind by the head of an item alone; a few hundred bytes may stand for megabytes of spans."""
+    current: bytes | memoryview = b""
+
+    def decode_light(raw: bytes | memoryview) -> Any:
+        nonlocal current
+        current = raw
+        start = bytes(raw[:_LIGHT_FROM])
+        if start.startswith(_HEAD) and start.endswith(b","):
+            try:
+                return decode(b"".join((raw[: int(start[len(_HEAD) : -1])], b"}}")))
+            except (ValueError, msgspec.DecodeError):  # an item that only begins like one
+                pass
+        return decode(raw)
+
+    def whole_of(_: JsonObject) -> Callable[[], Any]:
+        # The object may be looked at when the memory that the item lies in holds another one.
+        return partial(decode, bytes(current))
+
+    return make_binder(plan, decode_light, msgspec.json, whole_of)

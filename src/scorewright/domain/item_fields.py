@@ -6,7 +6,7 @@ Standard library only: a remote sandbox binds with this very file.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from scorewright.domain.json_value import JsonObject, JsonValue
 
@@ -64,8 +64,19 @@ class JsonCodec(Protocol):
         ...
 
 
+WholeOf: TypeAlias = Callable[[JsonObject], Callable[[], JsonObject]]
+"""From what was decoded of an item to what gives the whole item, when it is wanted."""
+
+
+def _is_whole(row: JsonObject) -> Callable[[], JsonObject]:
+    return lambda: row
+
+
 def make_binder(
-    plan: Sequence[Mapped], decode_item: Callable[[Any], JsonObject], codec: JsonCodec
+    plan: Sequence[Mapped],
+    decode_item: Callable[[Any], JsonObject],
+    codec: JsonCodec,
+    whole_of: WholeOf = _is_whole,
 ) -> Callable[[Any], tuple[tuple[Any, ...], dict[str, Any]]]:
     """Turn a plan into the function that is called for every item.
 
@@ -73,12 +84,13 @@ def make_binder(
         plan: Where each parameter gets its value from.
         decode_item: Makes an object of what the function is given.
         codec: For JSON inside of items, and constants.
+        whole_of: For objects that look at the whole item later, where `decode_item` gives a part of it.
 
     Returns:
         From an item to positional and keyword arguments; raises `FieldAbsentError` where a required field is absent.
     """
-    positional = [make_reader(a, codec) for a in plan if not a.keyword]
-    named = [(a.name, make_reader(a, codec), a.required) for a in plan if a.keyword]
+    positional = [make_reader(a, codec, whole_of) for a in plan if not a.keyword]
+    named = [(a.name, make_reader(a, codec, whole_of), a.required) for a in plan if a.keyword]
 
     def bind(item: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
         row = decode_item(item)
@@ -92,10 +104,14 @@ def make_binder(
     return bind
 
 
-def make_reader(argument: Mapped, codec: JsonCodec) -> Callable[[JsonObject], Any]:
+def make_reader(
+    argument: Mapped, codec: JsonCodec, whole_of: WholeOf = _is_whole
+) -> Callable[[JsonObject], Any]:
     """Return the function that reads one parameter's value from an item."""
     how = argument.how
     decode = codec.decode
+    if how.endswith("_item"):
+        return _object_reader(how, whole_of)
     if how == "constant":
         # Decoded anew for every item: what the author's code does to it must not reach the next one.
         text = codec.encode(argument.value)
@@ -110,7 +126,30 @@ def make_reader(argument: Mapped, codec: JsonCodec) -> Callable[[JsonObject], An
         from scorewright.authoring import trace_from_row
 
         return trace_from_row
+    if how == "trace_dict":
+        from scorewright.authoring.trace_dict import trace_dict
+
+        return trace_dict
+    if how == "application_input":
+        from scorewright.authoring.trace_dict import as_inputs
+
+        path = argument.paths[0]
+        return lambda row: as_inputs(_or_none(resolve(row, path)))
     return _field_reader(argument)
+
+
+def _object_reader(how: str, whole_of: WholeOf) -> Callable[[JsonObject], Any]:
+    """Return what makes an object of an item of a trace source, at one of its levels."""
+    from scorewright.authoring import from_item
+
+    if how == "llm_item":
+        return from_item.llm_span_from_item
+    make = from_item.agent_trace_from_item if how == "agent_item" else from_item.trace_from_item
+    return lambda row: make(row, whole_of(row))
+
+
+def _or_none(value: Any) -> JsonValue:
+    return None if value is MISSING else value
 
 
 def _inputs_reader(decode: Callable[[str], Any]) -> Callable[[JsonObject], JsonObject]:

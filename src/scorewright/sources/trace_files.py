@@ -9,6 +9,8 @@ import msgspec
 
 from scorewright.sources.dataset.file import find_file
 from scorewright.sources.export_files import is_protobuf, read_all, read_json, read_whole
+from scorewright.sources.source import Notice
+from scorewright.telemetry.assembly import Trace, assemble, is_setup
 from scorewright.telemetry.findings import Findings
 from scorewright.telemetry.json_request import decode_json
 from scorewright.telemetry.protobuf_request import decode_protobuf
@@ -24,6 +26,24 @@ class ReadTraces(msgspec.Struct, frozen=True):
     spans: list[RawSpan]
     rejected_spans: int
     notices: list[str]
+
+
+def judged_traces(path: Path) -> tuple[list[Trace], list[Notice]]:
+    """Read the traces that can be judged: all but those that do no more than set an agent up.
+
+    Returns:
+        The traces by start, and what is to be known about how they were read.
+
+    Raises:
+        CallerError: Nothing could be read; the text says of which file, and why.
+    """
+    read = read_traces(path)
+    traces = assemble(read.spans)
+    judged = [trace for trace in traces if not is_setup(trace)]
+    texts = read.notices
+    if left_out := len(traces) - len(judged):
+        texts = [*texts, f"traces left out since they only set an agent up: {left_out:,}"]
+    return judged, [Notice(None, text) for text in texts]
 
 
 def read_traces(path: Path) -> ReadTraces:

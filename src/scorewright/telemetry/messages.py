@@ -122,8 +122,9 @@ def message_of(raw: JsonValue) -> Message | None:
     calls.extend(_calls_beside(body, calls))
     if is_tool or (role == "tool" and not results and texts):
         call_id = _first(body, "tool_call_id", "toolCallId", "id")
+        answered = "\n".join(texts) if texts else None
         failed, name = body.get("status") == "error", word_of(body, "name") or None
-        results = [ToolResult(_id(call_id), "\n".join(texts), failed, name)]
+        results = [ToolResult(_id(call_id), answered, failed, name)]
         texts = []
     return Message(role, "\n".join(texts) if texts else None, tuple(calls), tuple(results))
 

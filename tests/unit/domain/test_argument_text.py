@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scorewright.domain.argument_text import make_argument_text
-from scorewright.domain.binding import Argument, Path, compile_binder
+from scorewright.domain.binding import Argument, How, Path, compile_binder
 
 NAMES = ["a", "b", "é", 'with "quotes"', "a\\b"]
 VALUES = st.recursive(
@@ -36,6 +36,7 @@ PLANS = st.sampled_from(
         (Argument(name="x", how="inputs", keyword=False),),
         (Argument(name="x", how="trace", keyword=False),),
         (Argument(name="x", how="testcase", keyword=False), field(("a",))),
+        (Argument(name="x", how="application_input", paths=(("a",),), keyword=False),),
     ]
 )
 
@@ -61,3 +62,10 @@ def test_a_column_that_no_argument_comes_from_makes_no_difference(name: str):
     assert read(encode({name: [1], "other": 1})) == read(encode({"other": 2, name: [1]}))
     assert read(encode({name: [1]})) != read(encode({name: [2]}))
     assert read(encode({name: None})) != read(encode({}))
+
+
+@pytest.mark.parametrize("how", ["trace_item", "agent_item", "llm_item", "trace_dict"])
+def test_an_object_may_look_at_anything_in_its_item(how: How):
+    read = make_argument_text((Argument(name="x", how=how, keyword=False), field(("a",))))
+
+    assert read(encode({"a": 1, "spans": [1]})) != read(encode({"a": 1, "spans": [2]}))

@@ -537,6 +537,15 @@ function reader(argument) {
       return (row) => (Object.hasOwn(row, "trace") ? decoded(row.trace) : null);
     case "testcase":
       return (row) => row;
+    case "trace_dict":
+      return traceDict;
+    case "application_input": {
+      const [path] = argument.paths;
+      return (row) => {
+        const value = resolve(row, path);
+        return asInputs(value === MISSING ? null : value);
+      };
+    }
     default: {
       const { paths, name, required } = argument;
       const [[column, ...further]] = paths;
@@ -570,6 +579,170 @@ function compileCall(plan) {
   if (readers.length === 1) return (evaluate, row) => evaluate(first(row));
   if (readers.length === 2) return (evaluate, row) => evaluate(first(row), second(row));
   return (evaluate, row) => evaluate(...readers.map((read) => read(row)));
+}
+
+// ---- the trace of an item of a trace source: what ../../authoring/trace_dict.py makes in Python ----------------------
+
+const SPAN_TYPES = { llm: "llm", embedding: "embedding", agent: "agent", tool: "tool", retriever: "query", reranker: "rerank",
+  chain: "chain" };
+const TOKENS = [["prompt", "input_tokens"], ["completion", "output_tokens"], ["total", "total_tokens"]];
+
+function isObject(value) {
+  return value !== null && typeof value === "object" && !isArray(value);
+}
+
+function asObject(value) {
+  return isObject(value) ? value : {};
+}
+
+/** An input as an object: anything else is wrapped, and an unknown one is empty. */
+function asInputs(value) {
+  if (isObject(value)) return value;
+  return value === null || value === undefined ? {} : { input: value };
+}
+
+/** Set a property of any name. */
+function put(object, name, value) {
+  defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
+}
+
+function traceDict(item) {
+  const { spans } = item;
+  if (!isArray(spans)) return null;
+  const trace_id = item.traceId ?? null;
+  const errors = countErrors(spans);
+  const roots = {};
+  const made = [];
+  for (let i = 0; i < spans.length; i++) {
+    const entry = spanEntry(spans[i], trace_id, errors[i]);
+    const parent = made[spans[i].parent];
+    if (parent) {
+      entry.parent_id = parent.span_id;
+      parent.children.push(entry);
+    } else {
+      becomeRoot(entry, item, ownKeys(roots).length === 0);
+      put(roots, entry.span_id, entry);
+    }
+    made.push(entry);
+  }
+  for (const entry of made) nameChildren(entry);
+  return { trace_id, spans: roots };
+}
+
+/** Give a span its children by name as well; not to be listed, since each level would double what a walk goes through. */
+function nameChildren(entry) {
+  if (!entry.children.length) return;
+  const value = {};
+  for (const child of entry.children) {
+    if (!Object.hasOwn(value, child.name)) put(value, child.name, child);
+    else if (isArray(value[child.name])) value[child.name].push(child);
+    else put(value, child.name, [value[child.name], child]);
+  }
+  defineProperty(entry, "spans", { value, writable: true, enumerable: false, configurable: true });
+}
+
+function becomeRoot(entry, item, isFirst) {
+  const { ag } = entry.attributes;
+  if (!Object.hasOwn(ag.type, "trace")) ag.type.trace = "invocation";
+  if (!isFirst || Object.hasOwn(item, "llm")) return;
+  const asked = item.agent ?? item.trace;
+  if (!ownKeys(ag.data.inputs).length) ag.data.inputs = asInputs(asked.input);
+  ag.data.outputs ??= asked.output ?? null;
+}
+
+function hasFailed(span) {
+  return span.status === "ERROR" || span.error !== undefined;
+}
+
+/** Count the errors of each span, and of it and all below: parents come before their children. */
+function countErrors(spans) {
+  const whole = spans.map((span) => Number(hasFailed(span)));
+  for (let i = spans.length - 1; i >= 0; i--) {
+    if (spans[i].parent >= 0) whole[spans[i].parent] += whole[i];
+  }
+  return spans.map((span, i) => ({ incremental: Number(hasFailed(span)), cumulative: whole[i] }));
+}
+
+function spanEntry(span, trace_id, errors) {
+  const recorded = asObject(span.ag);
+  const type = { span: SPAN_TYPES[span.kind] ?? "task", ...asObject(recorded.type) };
+  const ag = {
+    ...recorded,
+    type,
+    data: spanData(span, asObject(recorded.data)),
+    metrics: spanMetrics(span, asObject(recorded.metrics), errors),
+  };
+  return {
+    span_id: span.span_id,
+    ...(trace_id === null ? {} : { trace_id }),
+    name: span.name,
+    span_name: span.name,
+    span_type: type.span,
+    start_time: span.start_time,
+    end_time: span.end_time,
+    status_code: span.status,
+    ...(span.error === undefined ? {} : { status_message: span.error }),
+    attributes: { ...asObject(span.attributes), ag },
+    children: [],
+  };
+}
+
+/** A span's inputs and outputs; what was recorded as `ag.data` goes before. */
+function spanData(span, recorded) {
+  let outputs = recorded.outputs;
+  if (isObject(outputs) && Object.hasOwn(outputs, "__default__")) outputs = span.output ?? outputs.__default__;
+  return { ...recorded, inputs: asInputs(recorded.inputs ?? inputsOf(span)), outputs: outputs ?? outputsOf(span) ?? null };
+}
+
+function inputsOf(span) {
+  if (span.input !== undefined && span.input !== null) return span.input;
+  switch (span.kind) {
+    case "llm": return span.messages?.length ? { prompt: span.messages } : null;
+    case "tool": return span.arguments;
+    case "retriever": return typeof span.query === "string" ? { query: span.query } : null;
+    default: return null;
+  }
+}
+
+function outputsOf(span) {
+  if (span.output !== undefined && span.output !== null) return span.output;
+  switch (span.kind) {
+    case "llm": return span.completion?.length ? { completion: span.completion } : null;
+    case "tool": return span.result;
+    case "retriever": return span.documents ? { documents: span.documents } : null;
+    default: return null;
+  }
+}
+
+function spanMetrics(span, recorded, errors) {
+  const unit = { ...asObject(recorded.unit) };
+  const metrics = { ...recorded, unit };
+  const { duration_ms } = span;
+  if (duration_ms !== null) {
+    unit.duration = { total: duration_ms / 1000 };
+    metrics.duration = { cumulative: duration_ms };
+  }
+  putSums("tokens", tokensOf(span.tokens), tokensOf(span.subtree_tokens), unit, metrics);
+  putSums("costs", costOf(span.cost_usd), costOf(span.subtree_cost_usd), unit, metrics);
+  metrics.errors = errors;
+  return metrics;
+}
+
+/** What is a span's own, and what is its and that of all below it. */
+function putSums(name, own, below, unit, metrics) {
+  const whole = below ?? own;
+  if (!whole) return;
+  unit[name] = whole;
+  metrics[name] = own ? { incremental: { ...own }, cumulative: { ...whole } } : { cumulative: { ...whole } };
+}
+
+function tokensOf(usage) {
+  const known = TOKENS.filter(([, key]) => typeof usage?.[key] === "number").map(([name, key]) => [name, usage[key]]);
+  return known.length ? Object.fromEntries(known) : null;
+}
+
+function costOf(usd) {
+  return typeof usd === "number" ? { total: usd } : null;
 }
 
 // ---- one evaluator ------------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from scorewright.domain.source_language import Language
 
 #: Of the frames, and of all that makes results of values: part of every result's environment, and so of what the
 #: cache goes by. `tests/unit/runners/test_harness_version.py` says when it has to be raised.
-VERSION = 2
+VERSION = 3
 
 #: What the author's language is narrowed to: nothing, or RestrictedPython's view of it.
 Policy = Literal["", "restricted"]

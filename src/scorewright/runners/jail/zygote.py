@@ -18,6 +18,10 @@ from typing import NoReturn
 import msgspec
 
 from scorewright import authoring
+from scorewright.authoring import (  # loaded once, here: a worker would have to compile them
+    from_item,  # noqa: F401 # pyright: ignore[reportUnusedImport]
+    trace_dict,  # noqa: F401 # pyright: ignore[reportUnusedImport]
+)
 from scorewright.runners.harness import (
     determinism,  # noqa: F401 # pyright: ignore[reportUnusedImport] - loaded once, here, since a worker could not
     protocol,
