@@ -92,6 +92,8 @@ def read_json(
     try:
         return read_whole(file, document, findings)
     except TraceError as refusal:
+        if is_json(file.document()):
+            raise  # lines of a whole document are pieces of it
         try:  # its first line alone may be damaged
             records = read_lines(file, line, findings)
         except TraceError:

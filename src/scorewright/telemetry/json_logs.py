@@ -164,6 +164,8 @@ def _trace_id(line: JsonObject, used: set[str]) -> str | None:
     if found is not None:
         return found
     value = _member(line, _DATADOG_TRACE_ID)
+    if value is None:
+        return None
     number = str(value)
     if number.isascii() and number.isdigit() and len(number) <= _MAX_DECIMAL_DIGITS:
         found = id_of_bytes(int(number).to_bytes(TRACE_BYTES, "big"), TRACE_BYTES)
@@ -177,6 +179,8 @@ def _trace_id(line: JsonObject, used: set[str]) -> str | None:
 def _id(line: JsonObject, names: tuple[str, ...], size: int, used: set[str]) -> str | None:
     for name in names:
         value = _member(line, name)
+        if value is None:
+            continue
         bare = value.removeprefix("0x") if isinstance(value, str) else value
         found = id_of_text(bare, size)
         if found:

@@ -242,7 +242,8 @@ def _calls_beside(body: JsonObject, known: list[ToolCall]) -> Iterator[ToolCall]
         found = [
             call
             for name in ("tool_calls", "invalid_tool_calls", "function_call")
-            for call in _listed_calls(beside.get(name))
+            if (raw := beside.get(name)) is not None
+            for call in _listed_calls(raw)
             if call.call_id not in ids
         ]
         yield from found

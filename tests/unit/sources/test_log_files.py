@@ -96,7 +96,7 @@ def test_a_folder_gives_what_its_log_files_hold(tmp_path: Path):
     written(tmp_path, '{"msg": "b"}', "b.jsonl")
     written(tmp_path, gzip.compress(message("a")), "a.pb.gz")
     written(tmp_path, TRACES, "traces.json")
-    written(tmp_path, '{"name": "package",\n "version": 1}', "package.json")
+    written(tmp_path, '{"contributors": [\n{"name": "n"}\n]}', "package.json")
     written(tmp_path, "no log", "notes.md")
 
     read = read_logs(tmp_path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scorewright.domain.json_value import JsonObject, JsonValue
 from scorewright.telemetry.attribute_values import amount, count, usage_of
-from scorewright.telemetry.trajectories.model import Spent
+from scorewright.telemetry.trajectories.model import NOTHING, Spent
 
 _INPUT = ("prompt_tokens", "input_tokens", "total_prompt_tokens", "promptTokens", "inputTokens")
 _OUTPUT = (
@@ -34,11 +34,13 @@ def spent_of(body: JsonObject) -> Spent:
     ):
         if (spent := amounts_of(raw)).usage is not None:
             return with_cost(spent, body)
-    return with_cost(Spent(), body)
+    return with_cost(NOTHING, body)
 
 
 def amounts_of(raw: JsonObject) -> Spent:
     """Read an object that counts tokens, and perhaps costs."""
+    if not raw:
+        return NOTHING
     tokens_in, cached = count(raw, *_INPUT), count(raw, *_CACHED, _ANTHROPIC_READ)
     for name in _DETAILS:
         if cached is None:

@@ -15,7 +15,7 @@ from scorewright.telemetry.span_facts import Usage
 from scorewright.telemetry.trajectories.chat import call_objects, message_objects, tool_objects
 from scorewright.telemetry.trajectories.events import Asked, Event, Said, Used, events_of
 from scorewright.telemetry.trajectories.head import with_head
-from scorewright.telemetry.trajectories.model import Spent, Trajectory, Turn
+from scorewright.telemetry.trajectories.model import NOTHING, Spent, Trajectory, Turn
 
 #: Id of the span that stands for the agent; the others are called by their step.
 _AGENT_ID: Final = "agent"
@@ -200,7 +200,7 @@ class _Parts:
     def _root_span(self) -> JsonObject:
         start_ns, end_ns = self._times
         told = self._told
-        is_summed = _sum_of(answer.turn.spent for answer in self._answers) != Spent()
+        is_summed = _sum_of(answer.turn.spent for answer in self._answers) != NOTHING
         tokens, cost = (
             ("subtree_tokens", "subtree_cost_usd") if is_summed else ("tokens", "cost_usd")
         )

@@ -23,7 +23,7 @@ from scorewright.telemetry.messages import (
 )
 from scorewright.telemetry.span_id import TRACE_BYTES, id_of_text
 from scorewright.telemetry.trajectories.amounts import amounts_of, object_in, spent_of, with_cost
-from scorewright.telemetry.trajectories.model import ITEM_MEMBERS, Spent, Trajectory, Turn
+from scorewright.telemetry.trajectories.model import ITEM_MEMBERS, NOTHING, Trajectory, Turn
 from scorewright.telemetry.trajectories.offered_tools import tools_of
 
 _SESSION: Final = (
@@ -136,7 +136,7 @@ def _turn(item: JsonValue) -> Turn | None:
     body = body_of(item)
     response = object_in(body, "response_metadata")
     model = text(response, "model_name", "model") or text(body, "model", "model_name")
-    spent = spent_of(body) if message.role == "assistant" else Spent()
+    spent = spent_of(body) if message.role == "assistant" else NOTHING
     return Turn(message, model, spent)
 
 

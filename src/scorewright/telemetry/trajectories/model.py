@@ -21,12 +21,16 @@ class Spent(msgspec.Struct, frozen=True):
     cost_usd: float | None = None
 
 
+#: Where nothing is known.
+NOTHING = Spent()
+
+
 class Turn(msgspec.Struct, frozen=True):
     """One message, and what is known of how it came about."""
 
     message: Message
     model: str | None = None
-    spent: Spent = Spent()
+    spent: Spent = NOTHING
     #: Nanoseconds since 1970.
     at_ns: int | None = None
 
@@ -42,6 +46,6 @@ class Trajectory(msgspec.Struct, frozen=True):
     model: str | None = None
     tools: tuple[ToolDefinition, ...] | None = None
     #: Counts where the turns tell none.
-    spent: Spent = Spent()
+    spent: Spent = NOTHING
     #: The row's other members, which an item keeps.
     others: JsonObject = {}
