@@ -63,6 +63,7 @@ WITHOUT = "from pydantic_ai.models.instrumented import InstrumentationSettings\n
         ("openinference_openai", HIDDEN, "", ""),
         ("openinference_langchain", HIDDEN, "", ""),
         ("openinference_openai_agents", HIDDEN, "", ""),
+        ("openinference_smolagents", HIDDEN, "", ""),
         ("openllmetry_openai", UNTRACED, "", ""),
         ("openllmetry_langchain", UNTRACED, "", ""),
         ("openai_v2", {}, '= "span_only"', '= "no_content"'),
