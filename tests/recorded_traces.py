@@ -35,6 +35,12 @@ _HANDBOOK: Final = {
     "result": "Returns are accepted for 30 days.",
     "error": None,
 }
+_FINAL: Final = {
+    "name": "final_answer",
+    "arguments": {"answer": ANSWER},
+    "result": ANSWER,
+    "error": None,
+}
 
 
 def _told(
@@ -66,6 +72,12 @@ TOLD: Final = {
         tools=(_ORDER, _HANDBOOK), documents=(_document("returns", None),)
     ),
     "openllmetry_langchain": _told(tools=(_ORDER, _HANDBOOK), documents=(_document(None, None),)),
+    "logfire_openai": _told(),
+    # Its runs end by a call as well, and its model is the one that was asked for.
+    "openinference_smolagents": {
+        **_told(tools=(_FINAL, _ORDER), agents=("helpdesk.run",)),
+        "models": ["gpt-4.1-mini"],
+    },
     "openinference_openai_agents": _told(agents=("Agent workflow", "helpdesk")),
 }
 

@@ -1,9 +1,8 @@
 from helpdesk import QUESTION
 from langchain_agent import agent
-from openinference.instrumentation import using_session
+from openinference.instrumentation import TracerProvider, using_session
 from openinference.instrumentation.langchain import LangChainInstrumentor
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
 provider = TracerProvider()

@@ -1,9 +1,8 @@
 from agents import Agent, Runner, function_tool
 from helpdesk import INSTRUCTIONS, MODEL, QUESTION, order_status
-from openinference.instrumentation import using_session
+from openinference.instrumentation import TracerProvider, using_session
 from openinference.instrumentation.openai_agents import OpenAIAgentsInstrumentor
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
 provider = TracerProvider()

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 #: What the model calls each tool with, if the tool is offered to it.
-ARGUMENTS: Final = {
+ARGUMENTS: Final[dict[str, dict[str, str]]] = {
     "order_status": {"order_id": "A-17"},
     "search_handbook": {"query": "returns"},
 }
@@ -130,29 +130,30 @@ class ModelServer(Loopback):
         return "application/json", json.dumps(answered).encode()
 
 
-def _calls(asked: dict[str, Any], names: list[str]) -> list[tuple[str, str, str]]:
-    """List id, name and arguments of the tools to call: none when their results are there already."""
-    said = asked.get("messages") or asked.get("input")
-    answered = json.dumps(said if isinstance(said, list) else [])
-    if '"tool_call_id"' in answered or '"function_call_output"' in answered:
-        return []
-    return [
-        (f"call_{name}", name, json.dumps(ARGUMENTS[name])) for name in names if name in ARGUMENTS
-    ]
+def _is_second(asked: dict[str, Any]) -> bool:
+    """Tell whether the order's state is among what was said: a tool has answered, in whichever form."""
+    return "shipped" in json.dumps(asked.get("messages") or asked.get("input"))
+
+
+def _calls(names: list[str], *, second: bool) -> list[tuple[str, str, str]]:
+    """List id, name and arguments of the tools to call; one that ends the run takes the answer."""
+    wanted = {"final_answer": {"answer": ANSWER}} if second else ARGUMENTS
+    return [(f"call_{name}", name, json.dumps(wanted[name])) for name in names if name in wanted]
 
 
 def _chat_completion(asked: dict[str, Any]) -> dict[str, Any]:
     offered: list[dict[str, Any]] = asked.get("tools") or []
-    calls = _calls(asked, [tool["function"]["name"] for tool in offered])
+    second = _is_second(asked)
+    calls = _calls([tool["function"]["name"] for tool in offered], second=second)
     message: dict[str, Any] = {"role": "assistant", "content": None if calls else ANSWER}
     if calls:
         message["tool_calls"] = [
             {"id": key, "type": "function", "function": {"name": name, "arguments": arguments}}
             for key, name, arguments in calls
         ]
-    read, written, cached = FIRST if calls else SECOND
+    read, written, cached = SECOND if second else FIRST
     return {
-        "id": f"chatcmpl-{1 if calls else 2}",
+        "id": f"chatcmpl-{2 if second else 1}",
         "object": "chat.completion",
         "created": 1_760_000_000,
         "model": _dated(asked),
@@ -177,7 +178,8 @@ def _chat_completion(asked: dict[str, Any]) -> dict[str, Any]:
 
 def _response(asked: dict[str, Any]) -> dict[str, Any]:
     offered: list[dict[str, Any]] = asked.get("tools") or []
-    calls = _calls(asked, [tool.get("name", "") for tool in offered])
+    second = _is_second(asked)
+    calls = _calls([tool.get("name", "") for tool in offered], second=second)
     output: list[dict[str, Any]] = [
         {
             "id": f"fc_{name}",
@@ -197,9 +199,9 @@ def _response(asked: dict[str, Any]) -> dict[str, Any]:
             "content": [{"type": "output_text", "text": ANSWER, "annotations": []}],
         }
     ]
-    read, written, cached = FIRST if calls else SECOND
+    read, written, cached = SECOND if second else FIRST
     return {
-        "id": f"resp_{1 if calls else 2}",
+        "id": f"resp_{2 if second else 1}",
         "object": "response",
         "created_at": 1_760_000_000,
         "status": "completed",

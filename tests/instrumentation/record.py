@@ -73,9 +73,11 @@ def _without_addresses(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _public(member: dict[str, Any]) -> dict[str, Any]:
-    """Exchange the port, which is another one in each run, and write ids as OTLP/JSON has them."""
+    """Exchange ports and paths, which are others in each run, and write ids as OTLP/JSON has them."""
     if member.get("key") == "server.port":
         return {"key": "server.port", "value": {"intValue": "443"}}
+    if member.get("key") == "code.filepath":
+        return {"key": "code.filepath", "value": {"stringValue": "application.py"}}
     ids = {name: base64.b64decode(member[name]).hex() for name in _IDS if name in member}
     return {**member, **ids}
 

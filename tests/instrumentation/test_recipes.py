@@ -14,13 +14,10 @@ from recipe import RECIPES, run
 from command_line import CommandLine
 from recorded_traces import RECORDED, TOLD, told_of
 
-pytestmark = [
-    pytest.mark.skipif(
-        find_spec("openinference") is None,
-        reason="the SDKs are not installed: make test-instrumentation",
-    ),
-    pytest.mark.timeout(60),
-]
+pytestmark = pytest.mark.skipif(
+    find_spec("openinference") is None,
+    reason="the SDKs are not installed: make test-instrumentation",
+)
 
 
 @pytest.mark.parametrize("name", TOLD)
@@ -63,6 +60,7 @@ WITHOUT = "from pydantic_ai.models.instrumented import InstrumentationSettings\n
         ("openinference_openai", HIDDEN, "", ""),
         ("openinference_langchain", HIDDEN, "", ""),
         ("openinference_openai_agents", HIDDEN, "", ""),
+        ("openinference_smolagents", HIDDEN, "", ""),
         ("openllmetry_openai", UNTRACED, "", ""),
         ("openllmetry_langchain", UNTRACED, "", ""),
         ("openai_v2", {}, '= "span_only"', '= "no_content"'),

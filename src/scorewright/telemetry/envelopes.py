@@ -30,6 +30,8 @@ _MAX_LAYERS: Final = 6
 _MAX_LITERAL_CHARS: Final = 10_000
 
 _CALL_KEYS: Final = {"args", "kwargs"}
+#: What a run of smolagents is started with, its question beside it.
+_TASK_KEYS: Final = {"task", "reset", "stream"}
 _LANGCHAIN_KEYS: Final = {"tags", "metadata", "kwargs", "name", "run_type"}
 _SINGLE_QUESTIONS: Final = {
     "input",
@@ -118,6 +120,8 @@ def _inner_question(value: JsonObject) -> tuple[bool, JsonValue]:
         return True, value["prompt"]
     if "contents" in value:
         return True, value["contents"]
+    if set(value) >= _TASK_KEYS:
+        return True, value["task"]
     if (message := _single_message(value)) is not None:
         return True, message.text
     return _single(value, _SINGLE_QUESTIONS)
@@ -182,7 +186,7 @@ def _inner_arguments(value: JsonObject) -> JsonValue:
     if "input_str" in value:  # LangChain's tools, as OpenLLMetry records them
         inputs = value.get("inputs")
         return inputs if isinstance(inputs, dict) and inputs else value["input_str"]
-    if value and not set(value) - _CALL_KEYS:
+    if value and not set(value) - _CALL_KEYS - {"sanitize_inputs_outputs"}:  # smolagents' own
         found, inner = _inner_call(value)
         return inner if found else value
     if "inputs" in value and "kwargs" in value and not set(value) - {"inputs"} - _LANGCHAIN_KEYS:
