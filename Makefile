@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+SDKS := $(VENV)-instrumentation
 UV ?= $(if $(wildcard $(BIN)/uv),$(BIN)/uv,uv)
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 COMPILE = $(UV) pip compile --quiet --upgrade --universal --python-version 3.11 \
@@ -15,7 +16,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test lint types fmt docs bench selfcheck lock ci clean
+.PHONY: help run test test-instrumentation lint types fmt docs bench selfcheck lock ci clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -25,6 +26,10 @@ run: $(VENV)/.run  ## install, then judge the bundled support answers with three
 
 test: $(VENV)/.test  ## install what the tests need and run the whole suite
 	$(BIN)/python -m pytest --numprocesses=2 --dist=loadfile
+
+test-instrumentation:  ## run the recipes of docs/how-to/instrument.md with the real SDKs, installed on their own
+	@$(MAKE) --no-print-directory VENV=$(SDKS) $(SDKS)/.instrumentation
+	$(SDKS)/bin/python -m pytest --numprocesses=2 tests/instrumentation
 
 lint: $(VENV)/.lint  ## check style, import layers and declared dependencies
 	$(BIN)/ruff check .
@@ -53,13 +58,14 @@ lock:  ## resolve the dependencies again and pin them with their hashes (needs u
 	$(COMPILE) pyproject.toml -c requirements/run.txt --extra pandas --extra test -o requirements/test.txt
 	$(COMPILE) pyproject.toml -c requirements/test.txt --extra pandas --extra test --extra lint -o requirements/lint.txt
 	$(COMPILE) pyproject.toml -c requirements/test.txt --extra pandas --extra test --extra oracle -o requirements/oracle.txt
+	$(COMPILE) pyproject.toml -c requirements/test.txt --extra test --extra instrumentation -o requirements/instrumentation.txt
 	echo 'hatchling' | $(COMPILE) - -c requirements/lint.txt -o requirements/build.txt
 
 ci:  ## what is checked before a change lands
 	bash .ci/run
 
 clean:  ## remove the virtual environment, caches and build results
-	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache .coverage
+	rm -rf $(VENV) $(SDKS) build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache .coverage
 	find src tests benchmarks examples -name __pycache__ -prune -exec rm -rf {} +
 
 $(BIN)/python:
@@ -83,4 +89,11 @@ $(VENV)/.test: $(VENV)/.run requirements/test.txt
 $(VENV)/.lint: $(VENV)/.test requirements/lint.txt
 	@echo 'Installing what the checks need ...'
 	@$(PIP) install --require-hashes -r requirements/lint.txt
+	@touch $@
+
+$(VENV)/.instrumentation: pyproject.toml requirements/build.txt requirements/instrumentation.txt | $(BIN)/python
+	@echo 'Installing the SDKs into $(VENV) ...'
+	@$(PIP) install --require-hashes -r requirements/build.txt
+	@$(PIP) install --require-hashes -r requirements/instrumentation.txt
+	@$(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $@

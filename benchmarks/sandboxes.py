@@ -16,6 +16,7 @@ import msgspec
 from measure import Figure, ratios, take_turns
 from records import LARGE_BYTES, ROWS, records
 from scorewright.domain.evaluator import load_evaluator
+from scorewright.domain.item_shape import row_shape
 from scorewright.domain.mapping import plan_arguments
 from scorewright.domain.result import Scored
 from scorewright.engine.execute import Item, Job, execute
@@ -284,7 +285,7 @@ def _load(path: Path) -> Load:
         language=evaluator.language,
         filename=path.name,
         convention=evaluator.convention,
-        plan=plan_arguments(evaluator, columns=("output", "expected")),
+        plan=plan_arguments(evaluator, shape=row_shape(("output", "expected"))),
         score_range=None,
         threshold=None,
         clock_s=0.0,

@@ -23,6 +23,7 @@ from scorewright.domain.evaluator import (
     load_evaluator,
 )
 from scorewright.domain.evaluator_name import check_name
+from scorewright.domain.item_shape import row_shape
 from scorewright.domain.mapping import plan_arguments
 from scorewright.domain.param import ConfigParam, coerce_value, settle_values
 from scorewright.domain.result import Failed, FailureCode, Scored
@@ -90,7 +91,7 @@ def test_a_real_evaluator_gets_the_arguments_of_its_calls(number: int, row: dict
     found = loaded(number)
     whole = {"outputs": None, "trace": None, **row} if "output" not in row else row
 
-    plan = plan_arguments(found, columns=list(whole))
+    plan = plan_arguments(found, shape=row_shape(list(whole)))
 
     positional, named = compile_binder(plan)(json.dumps(whole).encode())
     names = [argument.name for argument in plan if not argument.keyword]
@@ -112,7 +113,7 @@ def test_a_trace_evaluator_s_further_parameters_are_config_params():
         ("required_key", "string", "title"),
         ("min_items", "integer", 1),
     ]
-    plan = plan_arguments(found, columns=["output"], params={"min_items": "3"})
+    plan = plan_arguments(found, shape=row_shape(["output"]), params={"min_items": "3"})
     assert [(a.name, a.how, a.value) for a in plan] == [
         ("trace", "trace_object", None),
         ("min_items", "constant", 3),
@@ -138,7 +139,9 @@ def test_the_standard_library_may_be_imported():
 
 
 def test_foreign_parameters_are_variables_to_be_mapped():
-    plan = plan_arguments(loaded(225), columns=["a", "b"], mapping={"run": "a", "example": "b"})
+    plan = plan_arguments(
+        loaded(225), shape=row_shape(["a", "b"]), mapping={"run": "a", "example": "b"}
+    )
 
     assert [(a.name, a.paths) for a in plan] == [("run", (("a",),)), ("example", (("b",),))]
 
@@ -190,7 +193,7 @@ def test_case_315_a_threshold_that_is_no_finite_number_is_refused(threshold: Any
 
 def test_case_356_text_that_looks_like_json_stays_text():
     found = evaluator_from_source("def evaluate(output, expected): return 1", name="abc")
-    plan = plan_arguments(found, columns=["output", "x"], mapping={"expected": "x"})
+    plan = plan_arguments(found, shape=row_shape(["output", "x"]), mapping={"expected": "x"})
     bind = compile_binder(plan)
 
     for text in case(356)["input"]["texts"]:
@@ -206,7 +209,7 @@ def test_case_357_an_unmapped_absent_or_null_optional_keeps_the_code_s_default()
     ]
 
     for mapping in given["mapping"]:
-        bind = compile_binder(plan_arguments(found, columns=["trace"], mapping=mapping))
+        bind = compile_binder(plan_arguments(found, shape=row_shape(["trace"]), mapping=mapping))
         for row in rows:
             assert bind(json.dumps(row).encode()) == (("x",), {})
 
@@ -264,7 +267,7 @@ def test_case_359_every_row_gets_a_list_of_its_own():
         Definition(name="abc", params=declared),
         origin="abc.py",
     )
-    bind = compile_binder(plan_arguments(found, columns=["output"]))
+    bind = compile_binder(plan_arguments(found, shape=row_shape(["output"])))
 
     first = bind(b'{"output": 1}')[1]["words"]
     first.append("changed")

@@ -242,7 +242,7 @@ def test_an_error_while_going_on_loses_neither_new_results_nor_old_ones(earlier:
     file.write(new[:4])
     file.write(new[4:])
 
-    file.abandon()
+    file.abandon(int)
 
     assert list(stored(earlier)) == [*new, *old[6:]]
     assert earlier.stat().st_mode & 0o777 == 0o640

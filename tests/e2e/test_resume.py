@@ -258,7 +258,7 @@ def test_results_of_rows_that_the_data_no_longer_have_are_not_dropped_in_silence
     run = resume(judged)
 
     assert run.code == 2
-    assert "have a row 5, but the data only 4 rows" in run.stderr
+    assert 'have row "5", which is not among the 4 of the data' in run.stderr
     assert (judged.folder / "results.jsonl").read_bytes() == before
 
 

@@ -99,7 +99,7 @@ def test_no_file_holds_a_path_of_this_machine():
     assert holding == []
 
 
-@pytest.mark.parametrize("name", ["build", "run", "test", "lint", "oracle"])
+@pytest.mark.parametrize("name", ["build", "run", "test", "lint", "oracle", "instrumentation"])
 def test_every_locked_package_is_pinned_with_hashes(name: str):
     lock = text_of(ROOT / "requirements" / f"{name}.txt")
 
@@ -124,7 +124,7 @@ def test_what_ci_runs_is_what_a_contributor_runs():
     commands = text_of(ROOT / ".ci" / "run").splitlines()
 
     assert "set -euo pipefail" in commands
-    assert commands[-1] == "make lint types test"
+    assert commands[-1] == "make lint types test test-instrumentation"
 
 
 def test_the_changelog_has_a_place_for_the_next_change():

@@ -75,7 +75,7 @@ def _add_purity(documents: list[JsonObject], options: CheckOptions) -> None:
     from scorewright.services.plan import Settings
     from scorewright.services.purity import check_purity
     from scorewright.services.runner_choice import Runners
-    from scorewright.sources.dataset import open_dataset
+    from scorewright.sources.opening import open_source
 
     assert options.data is not None  # noqa: S101 - checked before
     convention = Convention(options.convention) if options.convention else None
@@ -87,7 +87,7 @@ def _add_purity(documents: list[JsonObject], options: CheckOptions) -> None:
         tasks = make_tasks(evaluators, runners, mapping=options.mapping, params=options.params)
         answers = check_purity(
             tasks,
-            open_dataset(options.data),
+            open_source(options.data, levels={evaluator.level for evaluator in evaluators}),
             settings=Settings(
                 limits=Limits(timeout_s=options.timeout_s, memory_mb=options.memory_mb),
                 limit=options.limit,

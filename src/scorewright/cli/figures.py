@@ -48,8 +48,9 @@ def span(low: str, high: str) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """Write a count with its noun: `1 row`, `2,000 rows`."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+    """Write a count with its noun: `1 row`, `2,000 rows`, `0 trajectories`."""
+    several = f"{noun[:-1]}ies" if noun.endswith("ry") else f"{noun}s"
+    return f"{count:,} {noun if count == 1 else several}"
 
 
 def parts_of_mixed(metric: dict[str, Any]) -> str:

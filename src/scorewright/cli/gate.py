@@ -36,17 +36,15 @@ class Gate(msgspec.Struct, frozen=True):
     def miss(self, report: Report, max_failed: float) -> str | None:
         """Return why this gate is missed; None when it is met."""
         position = [task.evaluator.name for task in report.tasks].index(self.evaluator)
+        judged = report.summaries[position].judged
         summary: dict[str, Any] = report.summaries[position].document()
         value, count = self._value(summary)
         if value is None:
             return f"{self.title} ≥ {self.least:g}: {self._why_unmeasured(summary)}"
-        shown = (
-            f"{self.title} {figure(value, self.least, digits=4)} "
-            f"(n = {count:,} of {report.items:,})"
-        )
+        shown = f"{self.title} {figure(value, self.least, digits=4)} (n = {count:,} of {judged:,})"
         if value < self.least:
             return f"{shown}, needs ≥ {figure(self.least, value, digits=6)}"
-        lost = _lost(summary, report.items - summary["skipped"], max_failed)
+        lost = _lost(summary, judged - summary["skipped"], max_failed)
         return lost and f"{shown} is high enough, but {lost}"
 
     def _value(self, summary: dict[str, Any]) -> tuple[float | None, int]:

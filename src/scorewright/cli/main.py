@@ -143,8 +143,9 @@ def _add_run(commands: _Commands) -> None:
     parser = _command(
         commands,
         "run",
-        summary="Run evaluators over a data set.",
+        summary="Run evaluators over a data set, traces, conversations, trajectories or logs.",
         example="scorewright run exact.py --data answers.jsonl --map expected=answer\n"
+        "  scorewright run tools.py --data traces.otlp.jsonl --source conversations --previous-turns\n"
         "  scorewright run exact.py tone.yaml --data answers.csv --out results.jsonl --fail-under exact=0.8",
         call=_call_run,
     )
@@ -160,17 +161,34 @@ def _add_run(commands: _Commands) -> None:
         required=True,
         type=Path,
         metavar="PATH",
-        help="CSV, JSONL, JSON or Parquet, gzipped or not",
+        help="CSV, JSONL, JSON or Parquet; OTLP as JSON, JSON Lines or protobuf, or a folder of it; gzipped or not",
     )
-    parser.add_argument(
-        "--source", choices=("auto", "dataset"), default="auto", help="what the data are"
-    )
+    _add_source(parser)
     _add_assignments(parser)
     _add_convention(parser)
     _add_selection(parser)
     _add_run_limits(parser)
     _add_run_output(parser)
     _add_format(parser)
+
+
+def _add_source(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--source",
+        choices=("auto", "dataset", "traces", "conversations", "trajectories", "logs"),
+        default="auto",
+        help="what the data are (default: auto, which tells data sets, traces and logs apart)",
+    )
+    parser.add_argument(
+        "--level",
+        choices=("trace", "agent", "llm"),
+        help="what of a trace evaluators see that are written for no level (default: trace)",
+    )
+    parser.add_argument(
+        "--previous-turns",
+        action="store_true",
+        help="of conversations, show input and output of earlier turns as well",
+    )
 
 
 def _add_run_limits(parser: argparse.ArgumentParser) -> None:
@@ -377,6 +395,9 @@ def _call_run(options: argparse.Namespace) -> int:
             mapping=options.mapping,
             params=options.params,
             convention=options.convention,
+            source=options.source,
+            level=options.level,
+            previous_turns=options.previous_turns,
             runner=runner,
             workers=options.workers,
             timeout_s=options.timeout_s,

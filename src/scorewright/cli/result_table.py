@@ -36,21 +36,22 @@ def print_report(report: Report, *, out: Path | None) -> None:
     console.print(_heading(report))
     console.print()
     console.print(_summary(report, summaries, console))
-    for part in (_metrics(summaries), _failures(summaries), _slowest(summaries)):
+    noun = report.source.noun
+    for part in (_metrics(summaries), _failures(summaries, noun), _slowest(summaries, noun)):
         if part is not None:
             console.print()
             console.print(part)
     if out is not None:
         console.print()
-        count = report.items * len(report.tasks)
+        count = sum(summary.judged for summary in report.summaries)
         console.print(Text(f"{counted(count, 'result')} in {out}"))
 
 
 def _heading(report: Report) -> Text:
-    rows = counted(report.total, "row")
+    items = counted(report.total, report.source.noun)
     if not report.is_complete:
-        rows = f"{report.items:,} of {rows}"
-    heading = Text(f"{rows} in {report.duration_s:.2f} s, ")
+        items = f"{report.items:,} of {items}"
+    heading = Text(f"{items} in {report.duration_s:.2f} s, ")
     # One per kind of sandbox: Python and JavaScript run in different ones. Of two of a kind the one that lacks more.
     known = sorted(filter(None, report.runners), key=lambda one: len(one.missing))
     runners = {one.tier: one for one in known}
@@ -78,9 +79,11 @@ def _selection(report: Report) -> Text:
     if selection.filter is not None:
         shown = visible(selection.filter)
         shown = shown if len(shown) <= _MAX_MESSAGE else f"{shown[:_MAX_MESSAGE]}…"
-        text.append(f"\n{selection.matched:,} of {counted(selection.rows, 'row')} match {shown}")
+        text.append(
+            f"\n{selection.matched:,} of {counted(selection.rows, report.source.noun)} match {shown}"
+        )
     if selection.rate < 1:
-        of = counted(selection.matched, "row")
+        of = counted(selection.matched, report.source.noun)
         text.append(f"\n{selection.sampled:,} of {of} sampled at rate {selection.rate:g}")
     return text
 
@@ -96,7 +99,7 @@ def _nondeterministic(report: Report) -> Text:
         if look.differing:
             text.append(
                 f"\n{task.evaluator.name} is nondeterministic: {look.differing:,} of "
-                f"{counted(look.items, 'item')} judged twice came out differently (first: row "
+                f"{counted(look.items, 'item')} judged twice came out differently (first: {report.source.noun} "
                 f"{look.first_item}); scorewright check --purity tells why"
             )
     return text
@@ -121,7 +124,10 @@ def _summary(report: Report, summaries: list[dict[str, Any]], console: Console) 
         s["evaluator"]: task.evaluator.threshold if s["mean_n"] else None
         for s, task in zip(summaries, report.tasks, strict=True)
     }
-    rows = [_figures(s, report.items, thresholds[s["evaluator"]]) for s in summaries]
+    judged = [summary.judged for summary in report.summaries]
+    rows = [
+        _figures(s, n, thresholds[s["evaluator"]]) for s, n in zip(summaries, judged, strict=True)
+    ]
     for left_out in ((), (_DISTRIBUTION,)):
         table = _summary_table(rows, left_out)
         needed = Measurement.get(console, console.options.update(max_width=_ANY_WIDTH), table)
@@ -249,7 +255,7 @@ def _metric_value(metric: dict[str, Any]) -> Text:
             return Text("")
 
 
-def _failures(summaries: list[dict[str, Any]]) -> RenderableType | None:
+def _failures(summaries: list[dict[str, Any]], noun: str) -> RenderableType | None:
     groups = [(s["evaluator"], group) for s in summaries for group in s["failures"]]
     if not groups:
         return None
@@ -263,19 +269,24 @@ def _failures(summaries: list[dict[str, Any]]) -> RenderableType | None:
             message = f"{message[:_MAX_MESSAGE]}…"
         text.append(f"\n{group['count']:>6,} × ", style="red")
         text.append(f"{evaluator}{where}: {group['code']}: {message}", style="not bold")
-        text.append(f" (first: row {group['first_item']:,})", style="not bold dim")
+        text.append(f" (first: {_named(noun, group['first_item'])})", style="not bold dim")
     if len(groups) > _MAX_FAILURES:
         text.append(f"\n         {len(groups) - _MAX_FAILURES:,} more kinds", style="not bold dim")
     return text
 
 
-def _slowest(summaries: list[dict[str, Any]]) -> RenderableType | None:
+def _slowest(summaries: list[dict[str, Any]], noun: str) -> RenderableType | None:
     slow = [(s["evaluator"], item) for s in summaries for item in s["slowest"]]
     if not slow:
         return None
     slow.sort(key=lambda pair: -pair[1]["duration_ms"])
     parts = [
-        f"row {item['item']:,} {item['duration_ms']:.3g} ms ({evaluator})"
+        f"{_named(noun, item['item'])} {item['duration_ms']:.3g} ms ({evaluator})"
         for evaluator, item in slow[:_MAX_SLOWEST]
     ]
     return Text(f"slowest: {', '.join(parts)}", style="dim")
+
+
+def _named(noun: str, item: int | str) -> str:
+    """Name an item: `row 1,000`, `trace 5b8a…`."""
+    return f"{noun} {item:,}" if isinstance(item, int) else f"{noun} {item}"

@@ -18,7 +18,7 @@ from scorewright.cli.figures import counted
 from scorewright.cli.gate import Gate, parse_gate
 from scorewright.cli.progress import Progress, open_progress
 from scorewright.cli.speech import say
-from scorewright.domain.convention import Convention
+from scorewright.domain.convention import Convention, Level
 from scorewright.domain.errors import UsageError
 from scorewright.domain.evaluator import Evaluator
 from scorewright.domain.mapping import parse_map_option, parse_param_option, share_assignments
@@ -30,7 +30,8 @@ from scorewright.services.evaluators import load_evaluators
 from scorewright.services.plan import Settings, Task
 from scorewright.services.report import Report
 from scorewright.services.runner_choice import Runners
-from scorewright.sources.dataset import Dataset, open_dataset
+from scorewright.sources.opening import WantedKind, open_source
+from scorewright.sources.source import Source
 from scorewright.storage.results_file import ResultsFile
 
 EXIT_OURS = 3
@@ -48,6 +49,9 @@ class RunOptions:
     mapping: list[str]
     params: list[str]
     convention: str | None
+    source: WantedKind
+    level: str | None
+    previous_turns: bool
     runner: str
     workers: int | None
     timeout_s: float
@@ -66,7 +70,7 @@ class RunOptions:
 def run_command(
     options: RunOptions, *, zygote: LaunchedZygote | None, launcher: LaunchedZygote | None
 ) -> int:
-    """Run evaluators over a dataset and print what came out.
+    """Run evaluators over data and print what came out.
 
     Args:
         options: As given.
@@ -98,8 +102,14 @@ def _run(options: RunOptions, runners: Runners) -> int:
     names = [evaluator.name for evaluator in evaluators]
     gates = [parse_gate(text, names) for text in options.fail_under]
     tasks = make_tasks(evaluators, runners, mapping=options.mapping, params=options.params)
-    dataset = open_dataset(options.data)
-    _show_notices(dataset, evaluators)
+    source = open_source(
+        options.data,
+        options.source,
+        levels={evaluator.level for evaluator in evaluators},
+        record_level=Level(options.level) if options.level else None,
+        with_previous_turns=options.previous_turns,
+    )
+    _show_notices(source, evaluators)
     out = _results_file(options)
     settings = Settings(
         limits=Limits(timeout_s=options.timeout_s, memory_mb=options.memory_mb),
@@ -110,13 +120,13 @@ def _run(options: RunOptions, runners: Runners) -> int:
         cache_folder=_CACHE_FOLDER if options.use_cache else None,
     )
     previous = out.previous() if out else None
-    evaluation = Evaluation(dataset, tasks, settings=settings, previous=previous)
+    evaluation = Evaluation(source, tasks, settings=settings, previous=previous)
     report = evaluation.report
     with (
         _until_interrupted() as interrupted,
         open_progress(report, show=not options.as_json) as progress,
     ):
-        _consume(evaluation.run(should_stop=interrupted), out, progress)
+        _consume(evaluation.run(should_stop=interrupted), out, progress, source)
     missed = [text for gate in gates if (text := gate.miss(report, options.max_failed))]
     if report.cache_trouble is not None:
         say(f"note: results of earlier runs were not used: {report.cache_trouble}")
@@ -163,7 +173,10 @@ def make_tasks(
 
 
 def _consume(
-    records: Iterator[list[ResultRecord]], out: ResultsFile | None, progress: Progress
+    records: Iterator[list[ResultRecord]],
+    out: ResultsFile | None,
+    progress: Progress,
+    source: Source,
 ) -> None:
     try:
         for group in records:
@@ -172,7 +185,7 @@ def _consume(
             progress.advance()
     except BaseException:
         if out is not None:
-            out.abandon()
+            out.abandon(source.number_of)
         raise
     if out is not None:
         out.close()
@@ -192,17 +205,17 @@ def _print(report: Report, options: RunOptions, gates: list[Gate], missed: list[
         say(f"{len(gates):,} of {counted(len(gates), 'threshold')} met")
 
 
-def _show_notices(dataset: Dataset, evaluators: list[Evaluator]) -> None:
-    for notice in dataset.notices:
+def _show_notices(source: Source, evaluators: list[Evaluator]) -> None:
+    for notice in source.notices:
         where = "" if notice.line is None else f", line {notice.line}"
-        say(f"note: {dataset.path}{where}: {notice.message}")
+        say(f"note: {source.path}{where}: {notice.message}")
     for evaluator in evaluators:
         for warning in evaluator.warnings:
             say(f"note: {evaluator.origin}, line {warning.line}: {warning.message}")
 
 
 def _how_to_resume(report: Report, options: RunOptions) -> str:
-    done = f"stopped after {report.items:,} of {counted(report.total, 'row')}"
+    done = f"stopped after {report.items:,} of {counted(report.total, report.source.noun)}"
     if options.out is None or options.out.suffix.lower() != ".jsonl":
         return f"{done}; with --out RESULTS.jsonl a later --resume can go on from there"
     return (

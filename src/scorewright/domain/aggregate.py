@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
 from scorewright.domain.exact_sum import ExactSum
@@ -69,6 +69,11 @@ class Summary:
         return self._failed
 
     @property
+    def judged(self) -> int:
+        """Items with an outcome of any kind so far."""
+        return self._scored + self._skipped + self._failed
+
+    @property
     def unavailable(self) -> int:
         """Those among them that had no sandbox: not the author's fault."""
         return self._unavailable
@@ -93,8 +98,12 @@ class Summary:
         if durations_us and max(durations_us) >= self._slow_from_us:
             self._note_slow(numbers, durations_us)
 
-    def document(self) -> JsonObject:
-        """Give the summary as `run --format json` prints it (docs/reference/results.md)."""
+    def document(self, *, name_item: Callable[[int], JsonValue] = int) -> JsonObject:
+        """Give the summary as `run --format json` prints it (docs/reference/results.md).
+
+        Args:
+            name_item: What an item is called, by its number.
+        """
         scores, mean = self._scores, self._scores.mean()
         return {
             "evaluator": self._evaluator,
@@ -115,9 +124,9 @@ class Summary:
             "histogram": self._histogram.document(),
             "metrics": {name: metric.document() for name, metric in self._metrics.items()},
             "other_metric_values": self._other_metric_values,
-            "failures": self._describe_failures(),
+            "failures": self._describe_failures(name_item),
             "slowest": [
-                {"item": -negated, "duration_ms": duration_us / 1000}
+                {"item": name_item(-negated), "duration_ms": duration_us / 1000}
                 for duration_us, negated in self._slowest
             ],
         }
@@ -188,7 +197,7 @@ class Summary:
         low, high = self._range
         return [max(bounds[0], low), min(bounds[1], high)]
 
-    def _describe_failures(self) -> JsonValue:
+    def _describe_failures(self, name_item: Callable[[int], JsonValue]) -> JsonValue:
         # By count, then by what is shown: the order in which they came does not matter.
         ranked = sorted(
             self._failures.items(),
@@ -201,7 +210,7 @@ class Summary:
                 "message": message,
                 "line": line,
                 "count": group.count,
-                "first_item": group.first_item,
+                "first_item": name_item(group.first_item),
             }
             for (code, message, kind, line), group in ranked
         ]

@@ -7,7 +7,8 @@ Grammar: a name, then any of `.name`, `[index]` (negative: from the end) and `["
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import NoReturn
 
 import msgspec
@@ -39,19 +40,19 @@ class FieldPathError(MappingError):
         self.reason = reason
 
 
-def parse_path(text: str, *, columns: Iterable[str] = ()) -> Path:
+def parse_path(text: str, *, fields: Mapping[str, Path] = MappingProxyType({})) -> Path:
     """Read a field path.
 
     Args:
         text: The path as a person wrote it.
-        columns: Known top-level names; the longest that the text starts with is taken whole, dots and all.
+        fields: Paths by known names; the longest that the text starts with is taken whole, dots and all.
 
     Raises:
         FieldPathError: The caller's: it is no path; the text names the column where it stops being one.
     """
     if len(text) > _MAX_PATH_CHARS:
         _refuse(text, _MAX_PATH_CHARS, f"it is too long; at most {_MAX_PATH_CHARS} characters")
-    steps, position = _first_step(text, columns)
+    steps, position = _first_steps(text, fields)
     while position < len(text):
         step, position = _next_step(text, position)
         steps.append(step)
@@ -82,13 +83,13 @@ def _bracketed(step: str | int) -> str:
     return f"[{msgspec.json.encode(step).decode()}]"
 
 
-def _first_step(text: str, columns: Iterable[str]) -> tuple[list[str | int], int]:
+def _first_steps(text: str, fields: Mapping[str, Path]) -> tuple[list[str | int], int]:
     whole = [
-        c for c in columns if text.startswith(c) and text[len(c) : len(c) + 1] in ("", ".", "[")
+        f for f in fields if text.startswith(f) and text[len(f) : len(f) + 1] in ("", ".", "[")
     ]
     if whole:
         longest = max(whole, key=len)
-        return [longest], len(longest)
+        return [*fields[longest]], len(longest)
     start = 2 if text.startswith("$.") else 1 if text.startswith("$[") else 0
     if text.startswith("[", start):
         step, position = _next_step(text, start)

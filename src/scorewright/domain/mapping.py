@@ -13,7 +13,7 @@ from scorewright.domain.convention import Convention
 from scorewright.domain.detection import ITEM_PARAMETERS
 from scorewright.domain.errors import MappingError, ParamError
 from scorewright.domain.evaluator import Evaluator
-from scorewright.domain.field_path import parse_path
+from scorewright.domain.item_shape import ItemShape, Role
 from scorewright.domain.json_value import JsonValue
 from scorewright.domain.param import settle_values
 from scorewright.domain.signature import Parameter
@@ -21,18 +21,12 @@ from scorewright.domain.suggestion import did_you_mean, name_list, nearest_name,
 from scorewright.domain.variable import is_testcase, keeps_default
 
 _MAX_OPTIONS = 5
-#: Columns that stand for a variable of another name, tried in turn.
-_COLUMNS = {
-    "input": ("input", "inputs"),
-    "output": ("output", "outputs"),
-    "outputs": ("outputs", "output"),
-}
 
 
 def plan_arguments(
     evaluator: Evaluator,
     *,
-    columns: Sequence[str] | None,
+    shape: ItemShape,
     mapping: Mapping[str, JsonValue] | None = None,
     params: Mapping[str, JsonValue] | None = None,
 ) -> Plan:
@@ -40,7 +34,7 @@ def plan_arguments(
 
     Args:
         evaluator: What is to be called.
-        columns: Names at the top of the items; None when unknown, and then nothing is checked against them.
+        shape: What the items offer.
         mapping: Variable to field or constant; goes before the definition's own and before the names.
         params: Config param to value, typed or as text.
 
@@ -53,7 +47,7 @@ def plan_arguments(
     """
     run = _Run(
         evaluator=evaluator,
-        columns=columns,
+        shape=shape,
         mapping={**evaluator.mapping, **(mapping or {})},
         values=settle_values(evaluator.params, params or {}),
     )
@@ -70,7 +64,7 @@ class _Run(msgspec.Struct, frozen=True, kw_only=True):
     """What a plan is made from."""
 
     evaluator: Evaluator
-    columns: Sequence[str] | None
+    shape: ItemShape
     mapping: Mapping[str, JsonValue]
     #: Values of the config params.
     values: Mapping[str, JsonValue]
@@ -97,7 +91,7 @@ def _argument(run: _Run, index: int, parameter: Parameter) -> Argument | None:
     if parameter.name in run.mapping and not _is_own_column(run, index, parameter.name):
         return _mapped_argument(run, argument)
     if is_testcase(index, parameter, convention):
-        return replace(argument, how="testcase")
+        return _filled(run, "testcase", argument)
     if convention is Convention.TRACE_OBJECT and not from_item:
         return None
     return _default_argument(run, item_parameters[index] if from_item else parameter.name, argument)
@@ -124,28 +118,32 @@ def _mapped_argument(run: _Run, argument: Argument) -> Argument:
     value = run.mapping[argument.name]
     if not isinstance(value, str):
         return replace(argument, how="constant", value=value)
-    if run.columns is not None and value in run.columns:
-        return replace(argument, paths=((value,),))
+    shape = run.shape
+    if shape.fields is not None and value in shape.fields:
+        return replace(argument, paths=(shape.fields[value],))
+    if value in shape.wholes:
+        filling = shape.wholes[value]
+        return replace(argument, how=filling.how, paths=filling.paths)
     try:
         return replace(argument, how="constant", value=msgspec.json.decode(value))
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
         pass
     try:
-        path = parse_path(value, columns=run.columns or ())
+        path = shape.read_path(value)
     except MappingError as error:
         raise MappingError(f"mapping: variable {quote(argument.name)}: {error}") from None
-    if run.columns is not None and path[0] not in run.columns:
-        _refuse_field(run, argument.name, str(path[0]), value)
+    if (reason := shape.reason_against(path)) is not None:
+        _refuse_field(run, argument.name, reason, shape.top_of(path), value)
     return replace(argument, paths=(path,))
 
 
 def _default_argument(run: _Run, role: str, argument: Argument) -> Argument | None:
     """Find a variable's field by its name. Source: contracts §2, "Default mapping by name"."""
     match role:
+        case "trace" if run.evaluator.convention is Convention.TRACE_OBJECT:
+            return replace(argument, how=run.shape.objects[run.evaluator.level])
         case "inputs" | "trace":
-            trace_object = run.evaluator.convention is Convention.TRACE_OBJECT
-            how = "inputs" if role == "inputs" else "trace_object" if trace_object else "trace"
-            return replace(argument, how=how)
+            return _filled(run, role, argument)
         case "app_params":
             if run.evaluator.convention is Convention.LEGACY_CORRECT_ANSWER:
                 return replace(argument, how="constant", value={})
@@ -154,9 +152,14 @@ def _default_argument(run: _Run, role: str, argument: Argument) -> Argument | No
                 role = run.evaluator.correct_answer_key
         case _:
             pass
-    columns = _COLUMNS.get(role, (role,))
-    known = [c for c in columns if run.columns is None or c in run.columns]
-    return replace(argument, paths=tuple((c,) for c in known)) if known else None
+    paths = run.shape.paths_of(role)
+    return replace(argument, paths=paths) if paths else None
+
+
+def _filled(run: _Run, role: Role, argument: Argument) -> Argument | None:
+    """Fill a role; None where the items have nothing to fill it with."""
+    filling = run.shape.roles.get(role)
+    return None if filling is None else replace(argument, how=filling.how, paths=filling.paths)
 
 
 def _refuse_unknown(run: _Run) -> None:
@@ -180,22 +183,24 @@ def _refuse_unknown(run: _Run) -> None:
 
 
 def _refuse_unmapped(run: _Run, unmapped: Sequence[str]) -> NoReturn:
-    columns = run.columns or ()
-    options = [f"--map {name}={nearest_name(name, columns) or 'COLUMN'}" for name in unmapped]
+    shape = run.shape
+    options = [
+        f"--map {name}={nearest_name(name, shape.names) or shape.word.upper()}" for name in unmapped
+    ]
     several = len(unmapped) > 1
     raise MappingError(
         f"mapping: variable{'s' if several else ''} {name_list(unmapped)} "
         f"{'are' if several else 'is'} required but unmapped in {run.evaluator.name} "
-        f"(columns: {name_list(columns)}); map a field ({' '.join(options[:_MAX_OPTIONS])}) "
+        f"({shape.word}s: {name_list(shape.names)}); map a field ({' '.join(options[:_MAX_OPTIONS])}) "
         f"or give it a default"
     )
 
 
-def _refuse_field(run: _Run, name: str, first: str, value: str) -> NoReturn:
-    columns = run.columns or ()
+def _refuse_field(run: _Run, name: str, reason: str, asked: str, value: str) -> NoReturn:
+    shape = run.shape
     raise MappingError(
-        f"mapping: variable {quote(name)}: there is no column {quote(first)}"
-        f"{did_you_mean(first, columns)} (columns: {name_list(columns)}); name one of them, "
+        f"mapping: variable {quote(name)}: {reason}"
+        f"{did_you_mean(asked, shape.names)} ({shape.word}s: {name_list(shape.names)}); name one of them, "
         f"or for the text itself write it in double quotes (--map '{name}={quote(value)}')"
     )
 

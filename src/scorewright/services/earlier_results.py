@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from hashlib import sha256
 from itertools import groupby
 
@@ -13,6 +14,8 @@ from scorewright.domain.errors import UsageError
 from scorewright.domain.evaluator import Evaluator
 from scorewright.domain.result import ItemOutcome
 from scorewright.domain.result_record import ResultRecord, to_item_outcome
+from scorewright.domain.suggestion import quote
+from scorewright.sources.source import Source
 
 
 class EarlierResults:
@@ -21,26 +24,29 @@ class EarlierResults:
     Args:
         records: In item order; iterated over three times, and never held in memory.
         names: The evaluators of this run.
-        rows: Rows of the data.
+        source: The data.
 
     Raises:
         UsageError: The caller's: the records are of other evaluators or of other data, or in another order.
     """
 
-    def __init__(self, records: Iterable[ResultRecord], names: Sequence[str], *, rows: int) -> None:
+    def __init__(
+        self, records: Iterable[ResultRecord], names: Sequence[str], *, source: Source
+    ) -> None:
         self._jobs = {name: at for at, name in enumerate(names)}
-        for record in _checked_order(records, rows):
+        for record in _checked_order(records, source):
             if record.evaluator not in self._jobs:
                 raise UsageError(
                     f"the earlier results are of {record.evaluator} too, which is not in this run "
                     f"({', '.join(names)}); name it as well, or go on without them"
                 )
-        self._reading = _by_number(records)
+        self._number_of = partial(_number_of, source)
+        self._reading = self._by_number(records)
         self._ahead = next(self._reading, None)
         #: Item id to the records to keep, for items that are under way.
         self._kept: dict[str, list[ResultRecord | None]] = {}
         #: A walk of its own, as items are read long before their results are there to be put into their place.
-        self._placing = _by_number(records)
+        self._placing = self._by_number(records)
         self._unplaced = next(self._placing, None)
 
     def known(self, item_id: str, bases: Sequence[str]) -> tuple[ItemOutcome | None, ...]:
@@ -50,7 +56,7 @@ class EarlierResults:
             item_id: The item's.
             bases: What its results rest on in this run, one per job.
         """
-        number = int(item_id)
+        number = self._number_of(item_id)
         while self._ahead and self._ahead[0] < number:
             self._ahead = next(self._reading, None)
         if self._ahead is None or self._ahead[0] != number:
@@ -71,7 +77,7 @@ class EarlierResults:
         """Yield new records, and in between those of items that are not in this run: all in item order."""
         start = 0
         for at, record in enumerate(made):
-            number = int(record.item_id)
+            number = self._number_of(record.item_id)
             while self._unplaced and self._unplaced[0] <= number:
                 if self._unplaced[0] < number:
                     yield from filter(None, (made[start:at], self._unplaced[1]))
@@ -86,34 +92,34 @@ class EarlierResults:
         for _number, records in self._placing:
             yield records
 
+    def _by_number(
+        self, records: Iterable[ResultRecord]
+    ) -> Iterator[tuple[int, list[ResultRecord]]]:
+        for item_id, of_item in groupby(records, lambda record: record.item_id):
+            yield self._number_of(item_id), list(of_item)
 
-def _by_number(records: Iterable[ResultRecord]) -> Iterator[tuple[int, list[ResultRecord]]]:
-    for item_id, of_item in groupby(records, lambda record: record.item_id):
-        yield int(item_id), list(of_item)
 
-
-def _checked_order(records: Iterable[ResultRecord], rows: int) -> Iterator[ResultRecord]:
+def _checked_order(records: Iterable[ResultRecord], source: Source) -> Iterator[ResultRecord]:
     last = 1
     for record in records:
-        number = _row_number(record.item_id)
-        if number is None or number < last:
+        number = _number_of(source, record.item_id)
+        if number < last:
             raise UsageError(
-                f"the earlier results are not in item order: {record.item_id!r:.40} comes after {last}; "
-                "restore their order, or go on without them"
-            )
-        if number > rows:
-            raise UsageError(
-                f"the earlier results have a row {number:,}, but the data only {rows:,} rows; "
-                "give the data that they were made of, or go on without them"
+                f"the earlier results are not in item order: {record.item_id!r:.40} comes after "
+                f"{source.item_id(last)}; restore their order, or go on without them"
             )
         last = number
         yield record
 
 
-def _row_number(item_id: str) -> int | None:
-    # The length: there are limits to the numbers that Python reads.
-    is_number = item_id.isascii() and item_id.isdecimal() and len(item_id) < 19
-    return int(item_id) if is_number and item_id[0] != "0" else None
+def _number_of(source: Source, item_id: str) -> int:
+    number = source.number_of(item_id)
+    if number is None:
+        raise UsageError(
+            f"the earlier results have {source.noun} {quote(item_id)}, which is not among the "
+            f"{source.size:,} of the data; give the data that they were made of, or go on without them"
+        )
+    return number
 
 
 def item_basis(data: bytes) -> str:

@@ -6,13 +6,13 @@ import os
 import re
 import tempfile
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias, cast
+from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
 
 import msgspec
 
-from scorewright.domain.convention import Convention
+from scorewright.domain.convention import Convention, Level
 from scorewright.domain.errors import UsageError
 from scorewright.domain.evaluator import Evaluator, evaluator_from_source, load_evaluator
 from scorewright.domain.excerpt import excerpt
@@ -34,7 +34,9 @@ from scorewright.services.functions import FunctionEvaluator, evaluator_from_fun
 from scorewright.services.plan import Settings, Task
 from scorewright.services.report import Report
 from scorewright.services.runner_choice import Runners
-from scorewright.sources.dataset import Dataset, from_rows, open_dataset
+from scorewright.sources.dataset import from_rows
+from scorewright.sources.opening import WantedKind, open_source
+from scorewright.sources.source import Source, SourceKind
 from scorewright.storage.results_file import flatten, results_schema
 
 if TYPE_CHECKING:
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
 EvaluatorLike: TypeAlias = str | Path | Callable[..., Any]
 """A path, a source text, or a callable."""
 
+_LEVELS = (Level.TRACE.value, Level.AGENT.value, Level.LLM.value)
 #: Records kept in memory before they go to a temporary file.
 _MEMORY_BYTES = 16 << 20
 
@@ -81,7 +84,7 @@ class Results:
 
     def summary(self) -> list[JsonObject]:
         """Return one summary per evaluator, as `run --format json` prints it: every mean with its n."""
-        return [summary.document() for summary in self._report.summaries]
+        return self._report.summary()
 
     def report(self) -> JsonObject:
         """Return the whole report of the run, as `run --format json` prints it."""
@@ -117,6 +120,9 @@ def evaluate(  # noqa: PLR0913 - what a run can be told, each by name
     mapping: Mapping[str, JsonValue] | None = None,
     params: Mapping[str, JsonValue] | None = None,
     convention: str | None = None,
+    source: str = "auto",
+    level: str | None = None,
+    previous_turns: bool = False,
     runner: str = "auto",
     required_layers: Sequence[str] = (),
     workers: int | None = None,
@@ -130,13 +136,18 @@ def evaluate(  # noqa: PLR0913 - what a run can be told, each by name
     """Run evaluators over data in the sandbox.
 
     Args:
-        data: A path (CSV, JSONL, JSON, Parquet, gzipped or not), rows as mappings, or a polars or pandas frame.
+        data: A path (CSV, JSONL, JSON, Parquet; OTLP traces or logs, or a folder of them; gzipped or not), rows as
+            mappings, or a polars or pandas frame.
         evaluators: One or several: paths, source texts of Python, or functions. A text is a source when it has more
             than one line, or defines `evaluate` in one and names no file. A function goes to the sandbox as source;
             lambdas, partials, methods and other callables have none and need `runner="local"`.
         mapping: `[EVALUATOR.]VARIABLE` to field name, path, or constant.
         params: `[EVALUATOR.]KEY` to a config param's value.
         convention: How `evaluate` is called; detected for each evaluator when None.
+        source: What a path leads to: `dataset`, `traces`, `conversations`, `trajectories` or `logs`; `auto` tells data
+            sets, traces and logs apart.
+        level: What of a trace evaluators see that are written for no level: `trace` (when None), `agent` or `llm`.
+        previous_turns: Whether a conversation shows input and output of its earlier turns.
         runner: `auto`, `jail` (Python), `restricted` (Python in the jail, narrowed as by RestrictedPython), `deno`
             (JavaScript, TypeScript), `remote` (all three, in a sandbox at Daytona), or `local` (no sandbox: for Python
             you trust).
@@ -144,10 +155,10 @@ def evaluate(  # noqa: PLR0913 - what a run can be told, each by name
         workers: Processes; one per core when None.
         timeout_s: Seconds an item may take.
         memory_mb: MiB a worker may use beyond the interpreter.
-        filter: Which rows to evaluate, as an expression (docs/reference/filter.md); all when None.
-        sample_rate: The probability of each of these to be evaluated, 0 to 1; the same rows every time.
-        limit: Rows to evaluate of what is left, from the first; all when None.
-        previous: Results of an earlier run over the same rows: what was scored or skipped is kept, what failed or
+        filter: Which items to evaluate, as an expression (docs/reference/filter.md); all when None.
+        sample_rate: The probability of each of these to be evaluated, 0 to 1; the same items every time.
+        limit: Items to evaluate of what is left, from the first; all when None.
+        previous: Results of an earlier run over the same items: what was scored or skipped is kept, what failed or
             is missing is computed.
 
     Returns:
@@ -175,7 +186,9 @@ def evaluate(  # noqa: PLR0913 - what a run can be told, each by name
         tasks = _tasks(found, fields, values, chosen)
         for task in tasks:
             task.runner.start()  # they boot while the data are read
-        evaluation = Evaluation(_dataset(data), tasks, settings=settings, previous=earlier)
+        levels = {task.evaluator.level for task in tasks}
+        items = _source(data, source, levels, level, previous_turns=previous_turns)
+        evaluation = Evaluation(items, tasks, settings=settings, previous=earlier)
         return Results(evaluation.run(), evaluation.report)
     finally:
         chosen.close()
@@ -277,8 +290,35 @@ def _convention(name: object) -> Convention | None:
     return Convention(name)
 
 
-def _dataset(data: Any) -> Dataset:
-    return open_dataset(Path(data)) if isinstance(data, (str, Path)) else from_rows(data)
+def _source(
+    data: Any,
+    kind: object,
+    levels: Collection[Level],
+    record_level: object,
+    *,
+    previous_turns: bool,
+) -> Source:
+    wanted = _one_of("source", kind, ("auto", *get_args(SourceKind)))
+    seen = None if record_level is None else Level(_one_of("level", record_level, _LEVELS))
+    if isinstance(data, (str, Path)):
+        return open_source(
+            Path(data),
+            cast("WantedKind", wanted),
+            levels=levels,
+            record_level=seen,
+            with_previous_turns=previous_turns,
+        )
+    if wanted not in ("auto", "dataset") or seen is not None or previous_turns:
+        raise UsageError(
+            "rows in memory are a data set: source, level and previous_turns are for paths"
+        )
+    return from_rows(data)
+
+
+def _one_of(name: str, value: object, known: Sequence[str]) -> str:
+    if isinstance(value, str) and value in known:
+        return value
+    raise _misfit(name, value, f"use {name_list(known)}")
 
 
 def _several(given: object) -> list[EvaluatorLike]:

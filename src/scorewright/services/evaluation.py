@@ -1,4 +1,4 @@
-"""Evaluate a dataset: from evaluators and rows to records and summaries."""
+"""Evaluate what a source holds: from evaluators and items to records and summaries."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import compress
 
 import msgspec
 
 from scorewright._version import __version__
 from scorewright.domain.aggregate import Summary
-from scorewright.domain.result import ItemOutcome
+from scorewright.domain.result import Failed, FailureCode, ItemOutcome
 from scorewright.domain.result_record import RecordMaker, ResultRecord
 from scorewright.engine.execute import Group, Item, execute
 from scorewright.runners.base import Limits, RunnerReport
@@ -28,17 +29,20 @@ from scorewright.services.report import Report
 from scorewright.services.reuse import Reuse
 from scorewright.services.second_look import Sample
 from scorewright.services.selection import Selection
-from scorewright.sources.dataset import Dataset
+from scorewright.sources.source import Source
+
+#: Stands where an evaluator has nothing to say, since the item is of a level that it does not judge.
+_OTHER_LEVEL = ItemOutcome(Failed(FailureCode.CANCELLED, "of another level"))
 
 
 class Evaluation:
-    """One run over one dataset, planned when it is made.
+    """One run over one source, planned when it is made.
 
     Args:
-        dataset: The rows.
+        source: The items.
         tasks: At least one; names are unique.
         settings: Limits and the like.
-        previous: Records of an earlier run over the same rows, in its order; iterated over twice. Scored and
+        previous: Records of an earlier run over the same items, in its order; iterated over twice. Scored and
             skipped ones are kept where they rest on the same item, mapping, params and reading of the score as
             they would now; all others are computed.
 
@@ -49,7 +53,7 @@ class Evaluation:
 
     def __init__(
         self,
-        dataset: Dataset,
+        source: Source,
         tasks: Sequence[Task],
         *,
         settings: Settings,
@@ -57,8 +61,12 @@ class Evaluation:
     ) -> None:
         self._tasks = tasks
         self._settings = settings
-        self._jobs = plan_jobs(tasks, dataset, settings)
-        self._selection = Selection(dataset, settings)
+        self._source = source
+        self._jobs = plan_jobs(tasks, source, settings)
+        #: Of the items that each job judges.
+        self._levels = [source.item_level(task.evaluator.level) for task in tasks]
+        self._is_mixed = len(set(self._levels)) > 1
+        self._selection = Selection(source, self._levels, settings)
         #: Per job, and per item that is under way: joined, they say what a result rests on.
         self._readings = [
             reading_basis(task.evaluator, job.load.plan)
@@ -74,10 +82,12 @@ class Evaluation:
         self._sample = Sample(self._jobs, settings.limits, self._workers)
         names = [task.evaluator.name for task in tasks]
         self._previous = (
-            None if previous is None else EarlierResults(previous, names, rows=dataset.rows)
+            None if previous is None else EarlierResults(previous, names, source=source)
         )
         self.report = Report(
+            source=source,
             tasks=tasks,
+            levels=self._levels,
             selection=self._selection,
             summaries=[
                 Summary(task.evaluator.name, score_range=task.evaluator.score_range)
@@ -87,7 +97,6 @@ class Evaluation:
             environments=[None] * len(tasks),
             clock_s=settings.clock_s,
             limits=settings.limits,
-            notices=dataset.notices,
             reused=[0] * len(tasks),
             second_looks=self._sample.looks,
         )
@@ -98,7 +107,7 @@ class Evaluation:
         """Evaluate, and yield records in item order, evaluator by evaluator within an item.
 
         `report` grows with each list taken and is whole when the iterator ends. The records that an earlier run
-        has of rows that are not judged, be it for the filter, the limit or a stop, stand unchanged in their place.
+        has of items that are not judged, be it for the filter, the limit or a stop, stand unchanged in their place.
 
         Raises:
             SandboxUnavailableError: Ours or the machine's; records yielded before stay valid.
@@ -169,7 +178,7 @@ class Evaluation:
 
     def _items(self) -> Iterator[Item]:
         for place, (number, data) in enumerate(self._selection.items(), 1):
-            item_id = str(number)
+            item_id = self._source.item_id(number)
             basis = item_basis(data)
             self._item_bases.append(basis)
             known: tuple[ItemOutcome | None, ...] = ()
@@ -178,6 +187,8 @@ class Evaluation:
                 known = self._previous.known(item_id, bases)
             if self._may_reuse:
                 known = self._with_earlier(item_id, data, known)
+            if self._is_mixed:
+                known = self._with_other_levels(number, known)
             item = Item(item_id, data, known)
             self._sample.offer(place, item)
             yield item
@@ -194,6 +205,17 @@ class Evaluation:
             return known
         return tuple(one or (known[job] if known else None) for job, one in enumerate(found))
 
+    def _with_other_levels(
+        self, number: int, known: tuple[ItemOutcome | None, ...]
+    ) -> tuple[ItemOutcome | None, ...]:
+        """Let only those evaluators judge an item that are written for its level."""
+        return tuple(
+            (known[job] if known else None)
+            if self._source.has_level(number, level)
+            else _OTHER_LEVEL
+            for job, level in enumerate(self._levels)
+        )
+
     def _note_runners(self) -> None:
         """Note what the workers run in, as soon as there are any: with kept results that may be late."""
         for job, task in enumerate(self._tasks):
@@ -209,7 +231,10 @@ class Evaluation:
         report = self.report
         numbers = self._selection.numbers(group.first, group.item_ids)
         for summary, outcomes in zip(report.summaries, group.outcomes, strict=True):
-            summary.add_batch(numbers, outcomes)
+            if self._is_mixed:
+                summary.add_batch(*_of_level(numbers, outcomes))
+            else:
+                summary.add_batch(numbers, outcomes)
         report.items += len(group.item_ids)
         of_items = [self._item_bases.popleft() for _ in group.item_ids]
         reused = [
@@ -221,7 +246,7 @@ class Evaluation:
         if self._may_reuse:
             report.reused = [reuse.count if reuse else 0 for reuse in self._reuses]
             self._may_reuse = not all(reuse is None or reuse.is_over for reuse in self._reuses)
-        made: list[list[ResultRecord]] = []
+        made: list[list[ResultRecord | None]] = []
         for maker, outcomes, reading, again in zip(
             self._makers, group.outcomes, self._readings, reused, strict=True
         ):
@@ -231,14 +256,25 @@ class Evaluation:
         if self._previous:
             for at, item_id in enumerate(group.item_ids):
                 self._put_back(at, self._previous.take_kept(item_id), made, is_known)
+        if self._is_mixed:
+            self._leave_out_other_levels(group, made, is_known)
         self._sample.judged(group, is_known)
-        return [record for of_item in zip(*made, strict=True) for record in of_item]
+        return [record for of_item in zip(*made, strict=True) for record in of_item if record]
+
+    def _leave_out_other_levels(
+        self, group: Group, made: list[list[ResultRecord | None]], is_known: list[list[bool]]
+    ) -> None:
+        for job, outcomes in enumerate(group.outcomes):
+            for at, outcome in enumerate(outcomes):
+                if outcome is _OTHER_LEVEL:
+                    made[job][at] = None
+                    is_known[job][at] = True
 
     def _put_back(
         self,
         at: int,
         kept: Sequence[ResultRecord | None],
-        made: list[list[ResultRecord]],
+        made: list[list[ResultRecord | None]],
         is_known: list[list[bool]],
     ) -> None:
         """Keep the earlier run's own records: they may be of another version of the evaluator."""
@@ -250,6 +286,14 @@ class Evaluation:
                 self.report.kept += 1
                 self.report.kept_of_other_version += record.digest != digest
                 self.report.kept_runners.add(record.runner)
+
+
+def _of_level(
+    numbers: Sequence[int], outcomes: Sequence[ItemOutcome]
+) -> tuple[list[int], list[ItemOutcome]]:
+    """Leave out the items of levels that the evaluator does not judge."""
+    judged = [one is not _OTHER_LEVEL for one in outcomes]
+    return list(compress(numbers, judged)), list(compress(outcomes, judged))
 
 
 def _record_maker(task: Task) -> RecordMaker:

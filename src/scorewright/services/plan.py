@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from scorewright.domain.binding import Plan
-from scorewright.domain.convention import Level
 from scorewright.domain.errors import MappingError, UsageError
 from scorewright.domain.evaluator import Evaluator
+from scorewright.domain.item_shape import ItemShape
 from scorewright.domain.json_value import JsonValue
 from scorewright.domain.mapping import plan_arguments
 from scorewright.engine.execute import Job
 from scorewright.runners.base import Limits, Runner
 from scorewright.runners.harness.protocol import Load
-from scorewright.sources.dataset import Dataset
+from scorewright.sources.source import Source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,11 +38,11 @@ class Settings:
     limits: Limits = field(default_factory=Limits)
     #: Processes to use; None for one per core.
     workers: int | None = None
-    #: Which rows to evaluate, as a filter expression; None for all.
+    #: Which items to evaluate, as a filter expression; None for all.
     filter: str | None = None
     #: The probability of each of them to be evaluated, 0 to 1.
     sample_rate: float = 1.0
-    #: Rows to evaluate of what is left, from the first; None for all.
+    #: Items to evaluate of what is left, from the first; None for all.
     limit: int | None = None
     #: The frozen clock of the run, seconds since 1970 in UTC.
     clock_s: float = field(default_factory=time.time)
@@ -50,22 +50,23 @@ class Settings:
     cache_folder: Path | None = None
 
 
-def plan_jobs(tasks: Sequence[Task], dataset: Dataset, settings: Settings) -> list[Job]:
-    """Plan every evaluator of a run over a dataset; nothing runs.
+def plan_jobs(tasks: Sequence[Task], source: Source, settings: Settings) -> list[Job]:
+    """Plan every evaluator of a run over a source; nothing runs.
 
     Raises:
         MappingError, ParamError, UsageError: The caller's.
     """
     if not tasks:
         raise UsageError("there is no evaluator to run")
-    _require_record_level(tasks)
-    columns = [column.name for column in dataset.columns]
     jobs: list[Job] = []
     errors: list[str] = []
     for task in tasks:
         try:
             plan = plan_arguments(
-                task.evaluator, columns=columns, mapping=task.mapping, params=task.params
+                task.evaluator,
+                shape=_shape(task.evaluator, source),
+                mapping=task.mapping,
+                params=task.params,
             )
         except MappingError as error:
             errors.append(f"{task.evaluator.name}: {error}" if len(tasks) > 1 else str(error))
@@ -95,11 +96,8 @@ def _load(task: Task, plan: Plan, settings: Settings) -> Load:
     )
 
 
-def _require_record_level(tasks: Sequence[Task]) -> None:
-    for task in tasks:
-        evaluator = task.evaluator
-        if evaluator.level in (Level.AGENT, Level.LLM):
-            raise UsageError(
-                f"{evaluator.name}: its level is {evaluator.level.value}, but dataset rows have no "
-                f"{evaluator.level.value} spans; use a Trace as first parameter, or wait for trace sources"
-            )
+def _shape(evaluator: Evaluator, source: Source) -> ItemShape:
+    try:
+        return source.shape(source.item_level(evaluator.level))
+    except UsageError as error:
+        raise UsageError(f"{evaluator.name}: {error}") from None

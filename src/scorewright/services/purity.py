@@ -11,13 +11,14 @@ from typing import Final
 
 import msgspec
 
+from scorewright.domain.convention import Level
 from scorewright.domain.errors import UsageError
 from scorewright.domain.outcome_difference import difference
 from scorewright.domain.result import Failed, FailureCode, Outcome
 from scorewright.engine.execute import Item, Job, execute
 from scorewright.runners.base import Runner
 from scorewright.services.plan import Settings, Task, plan_jobs
-from scorewright.sources.dataset import Dataset
+from scorewright.sources.source import Source
 
 #: A third of a year, some hours, minutes and seconds: no part of a date or time stays what it was.
 _LATER_S: Final = 10_513_987.0
@@ -77,16 +78,16 @@ def _variations(job: Job, restarted: Runner, reseeded: Runner) -> dict[str, Job]
 
 def check_purity(
     tasks: Sequence[Task],
-    dataset: Dataset,
+    source: Source,
     *,
     settings: Settings,
     make_runner: Callable[[int], Runner],
 ) -> list[Purity]:
-    """Judge the items of a dataset several times over.
+    """Judge the items of a source several times over.
 
     Args:
         tasks: Whose runners have a sandbox.
-        dataset: Its first `settings.limit` rows are used; they are held in memory.
+        source: Its first `settings.limit` items are used; they are held in memory.
         settings: As of a run.
         make_runner: Returns a new runner of Python, by the seed of its hashes; closed here.
 
@@ -97,17 +98,27 @@ def check_purity(
         MappingError, ParamError, UsageError: The caller's.
         SandboxUnavailableError: The machine's.
     """
-    jobs = plan_jobs(tasks, dataset, settings)
-    rows = enumerate(islice(dataset.items(), settings.limit), 1)
-    items = [Item(str(number), data) for number, data in rows]
-    if not items:
-        raise UsageError(f"{dataset.path}: there is no row to judge; give data with rows")
+    jobs = plan_jobs(tasks, source, settings)
+    levels = [source.item_level(task.evaluator.level) for task in tasks]
+    items_of = {level: _first_items(source, level, settings) for level in set(levels)}
     restarted, reseeded = make_runner(0), make_runner(_OTHER_HASH_SEED)
     try:
-        return [_check(job, _variations(job, restarted, reseeded), items, settings) for job in jobs]
+        return [
+            _check(job, _variations(job, restarted, reseeded), items_of[level], settings)
+            for job, level in zip(jobs, levels, strict=True)
+        ]
     finally:
         restarted.close()
         reseeded.close()
+
+
+def _first_items(source: Source, level: Level, settings: Settings) -> list[Item]:
+    numbered = enumerate(source.items(), 1)
+    judged = (one for one in numbered if source.has_level(one[0], level))
+    items = [Item(source.item_id(number), data) for number, data in islice(judged, settings.limit)]
+    if not items:
+        raise UsageError(f"{source.path}: there is no {source.noun} to judge; give data with some")
+    return items
 
 
 def _check(

@@ -8,21 +8,25 @@ from dataclasses import dataclass, field
 import msgspec
 
 from scorewright.domain.aggregate import Summary
+from scorewright.domain.convention import Level
 from scorewright.domain.evaluator import Evaluator
 from scorewright.domain.json_value import JsonObject, JsonValue
 from scorewright.runners.base import Limits, RunnerReport
 from scorewright.services.plan import Task
 from scorewright.services.second_look import SecondLook
 from scorewright.services.selection import Selection
-from scorewright.sources.dataset import Notice
+from scorewright.sources.source import Source
 
 
 @dataclass(slots=True, kw_only=True)
 class Report:
     """What came out of a run."""
 
+    source: Source
     tasks: Sequence[Task]
-    #: Which of the rows were to be evaluated.
+    #: Of the items that each task judges.
+    levels: Sequence[Level]
+    #: Which of the items were to be evaluated.
     selection: Selection
     summaries: Sequence[Summary]
     runners: list[RunnerReport | None]
@@ -31,9 +35,7 @@ class Report:
     clock_s: float
     #: Bounds on what each evaluator might use.
     limits: Limits
-    #: What is to be known about how the dataset was read.
-    notices: Sequence[Notice] = ()
-    #: Rows that every evaluator has answered.
+    #: Items that every evaluator has answered.
     items: int = 0
     #: Results kept from an earlier run, and how many of them another version of the evaluator made.
     kept: int = 0
@@ -49,17 +51,25 @@ class Report:
 
     @property
     def total(self) -> int:
-        """Rows there were to evaluate."""
+        """Items there were to evaluate."""
         return self.selection.total
 
     @property
     def is_complete(self) -> bool:
-        """Whether no row was left out by a stop."""
+        """Whether no item was left out by a stop."""
         return self.items == self.total
+
+    def summary(self) -> list[JsonObject]:
+        """Return one summary per evaluator, items named as the source names them."""
+        source = self.source
+        if source.kind == "dataset":
+            return [summary.document() for summary in self.summaries]
+        return [summary.document(name_item=source.item_id) for summary in self.summaries]
 
     def document(self) -> JsonObject:
         """Return the report as `run --format json` prints it."""
         return {
+            "source": self.source.kind,
             "items": self.items,
             "complete": self.is_complete,
             "rows": self.selection.rows,
@@ -77,6 +87,7 @@ class Report:
                     "convention": task.evaluator.convention.value,
                     "language": task.evaluator.language,
                     "level": task.evaluator.level.value,
+                    "item_level": level.value,
                     "score_range": _range_document(task.evaluator),
                     "threshold": task.evaluator.threshold,
                     "environment": environment,
@@ -86,8 +97,9 @@ class Report:
                     "nondeterministic": look.differing,
                     "first_nondeterministic": look.first_item,
                 }
-                for task, environment, runner, reused, look in zip(
+                for task, level, environment, runner, reused, look in zip(
                     self.tasks,
+                    self.levels,
                     self.environments,
                     self.runners,
                     self.reused,
@@ -95,8 +107,8 @@ class Report:
                     strict=True,
                 )
             ],
-            "summary": [summary.document() for summary in self.summaries],
-            "notices": [{"line": n.line, "message": n.message} for n in self.notices],
+            "summary": list[JsonValue](self.summary()),
+            "notices": [{"line": n.line, "message": n.message} for n in self.source.notices],
             "warnings": [
                 {"evaluator": task.evaluator.name, "line": warning.line, "message": warning.message}
                 for task in self.tasks

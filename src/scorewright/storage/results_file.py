@@ -177,7 +177,8 @@ class ResultsFile:
         self._target = path
         self._writer: ResultsWriter | None = None
         #: The last item that is whole in a new file, and where it ends there.
-        self._last_item, self._end = 0, 0
+        self._last_item: str | None = None
+        self._end = 0
 
     def previous(self) -> Iterable[ResultRecord] | None:
         """Return the records of the earlier run, to iterate over any number of times; None when there was none."""
@@ -191,7 +192,7 @@ class ResultsFile:
             self._writer = open_results(self._target)
         self._writer.write(records)
         if self._before is not None and records:
-            self._last_item, self._end = int(records[-1].item_id), self._target.stat().st_size
+            self._last_item, self._end = records[-1].item_id, self._target.stat().st_size
 
     def close(self) -> None:
         """Finish: the file is whole, or as far as a stop let it come."""
@@ -201,8 +202,12 @@ class ResultsFile:
         if self._before is not None:
             self._target.replace(self._path)
 
-    def abandon(self) -> None:
-        """Leave after an error: what was written is kept, and what was there before of all other items."""
+    def abandon(self, number_of: Callable[[str], int | None]) -> None:
+        """Leave after an error: what was written is kept, and what was there before of all items behind it.
+
+        Args:
+            number_of: The place of an item in the data, by its id.
+        """
         if self._writer is None:
             return
         if self._before is None:
@@ -210,18 +215,20 @@ class ResultsFile:
             return
         try:
             self._writer.close()
-            self._append_rest(self._before)
+            self._append_rest(self._before, number_of)
         except (OSError, StorageError):  # a full disk, most likely: what was there before stays
             self._target.unlink(missing_ok=True)
         else:
             self._target.replace(self._path)
 
-    def _append_rest(self, before: Path) -> None:
+    def _append_rest(self, before: Path, number_of: Callable[[str], int | None]) -> None:
+        last = 0 if self._last_item is None else number_of(self._last_item) or 0
         with self._target.open("r+b") as file:
             file.truncate(self._end)  # the error may have come in the middle of a line
             file.seek(self._end)
             for record in read_results(before):
-                if int(record.item_id) > self._last_item:
+                number = number_of(record.item_id)
+                if number is None or number > last:
                     file.write(_encoder.encode(record) + b"\n")
 
 

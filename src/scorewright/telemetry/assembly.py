@@ -14,6 +14,7 @@ from scorewright.domain.json_value import JsonObject, JsonValue
 from scorewright.telemetry.conventions import read_facts
 from scorewright.telemetry.envelopes import answer, question
 from scorewright.telemetry.messages import last_text
+from scorewright.telemetry.prices import costs_of
 from scorewright.telemetry.raw_span import RawSpan
 from scorewright.telemetry.span_facts import SpanFacts, SpanKind, Usage
 from scorewright.telemetry.span_tree import SpanTree, arrange, start_of
@@ -22,6 +23,8 @@ from scorewright.telemetry.span_tree import SpanTree, arrange, start_of
 _NOT_SPEAKING: Final[set[SpanKind | None]] = {
     "tool", "embedding", "retriever", "reranker", "http", "setup",
 }  # fmt: skip
+_UNASKED: Final[set[SpanKind | None]] = {"embedding", "reranker", "http", "setup"}
+_UNANSWERING: Final[set[SpanKind | None]] = {*_UNASKED, "retriever"}
 
 
 class Trace(msgspec.Struct, frozen=True):
@@ -38,8 +41,8 @@ class Trace(msgspec.Struct, frozen=True):
     @property
     def calls(self) -> list[int]:
         """Positions of all spans by their start."""
-        spans = self.tree.spans
-        return sorted(range(len(spans)), key=lambda position: (start_of(spans[position]), position))
+        starts = [start_of(span) for span in self.tree.spans]
+        return sorted(range(len(starts)), key=starts.__getitem__)
 
 
 def assemble(spans: Iterable[RawSpan]) -> list[Trace]:
@@ -61,23 +64,27 @@ def _trace(spans: list[RawSpan]) -> Trace:
 
 def input_of(trace: Trace) -> JsonValue:
     """Return what the user asked: the root's input, or else that of the span nearest to it, the earliest."""
-    if (asked := _asked(trace.facts[0])) is not None:
+    if (asked := asked_of(trace.facts[0])) is not None:
         return asked
     for position in _speaking(trace, latest=False):
-        if (asked := _asked(trace.facts[position])) is not None:
+        if (asked := asked_of(trace.facts[position])) is not None:
             return asked
     return None
 
 
 def output_of(trace: Trace) -> JsonValue:
     """Return the final answer: the root's output, or else that of the span nearest to it, the latest."""
-    root = trace.facts[0]
-    if root.output_messages is not None or root.output_value is not None:
-        return _answered(root)
+    if has_output(trace.facts[0]):
+        return answered_of(trace.facts[0])
     for position in _speaking(trace, latest=True):
-        if (answered := _answered(trace.facts[position])) is not None:
+        if (answered := answered_of(trace.facts[position])) is not None:
             return answered
     return None
+
+
+def has_output(facts: SpanFacts) -> bool:
+    """Tell whether a span recorded what it gave, be it no answer."""
+    return facts.output_messages is not None or facts.output_value is not None
 
 
 def _speaking(trace: Trace, *, latest: bool) -> list[int]:
@@ -103,9 +110,13 @@ def _speaking(trace: Trace, *, latest: bool) -> list[int]:
     return sorted(found, key=rank)
 
 
-def _asked(facts: SpanFacts) -> JsonValue:
-    if facts.kind in {"embedding", "reranker", "http", "setup"}:
-        return None
+def asked_of(facts: SpanFacts) -> JsonValue:
+    """Return what a span was asked by whoever used it; None for one that no user speaks to."""
+    return None if facts.kind in _UNASKED else recorded_input(facts)
+
+
+def recorded_input(facts: SpanFacts) -> JsonValue:
+    """Return what a span was given: its last user message, or else its recorded input without envelopes."""
     if facts.kind == "retriever":
         return query_of(facts)
     if facts.input_messages is not None:
@@ -123,9 +134,13 @@ def query_of(facts: SpanFacts) -> str | None:
     return given if isinstance(given, str) else None
 
 
-def _answered(facts: SpanFacts) -> JsonValue:
-    if facts.kind in {"embedding", "reranker", "retriever", "http", "setup"}:
-        return None
+def answered_of(facts: SpanFacts) -> JsonValue:
+    """Return what a span answered whoever used it; None for one that answers no user."""
+    return None if facts.kind in _UNANSWERING else recorded_output(facts)
+
+
+def recorded_output(facts: SpanFacts) -> JsonValue:
+    """Return what a span gave: its last assistant message with text, or else its recorded output without envelopes."""
     if facts.output_messages is not None:
         return last_text(facts.output_messages(), "assistant")
     return answer(facts.output_value)
@@ -156,10 +171,8 @@ def _sum(counts: list[int]) -> int | None:
 
 
 def cost_of(trace: Trace) -> float | None:
-    """Sum the costs that were reported, by the rule of tokens."""
-    leaves = _leaf_most(trace, [facts.cost_usd is not None for facts in trace.facts])
-    costs = [cost for position in leaves if (cost := trace.facts[position].cost_usd) is not None]
-    return sum(costs) if costs else None
+    """Sum what the calls cost, as reported or else by the price table; None when that is not known of all."""
+    return costs_of(trace.tree.spans, trace.tree.parents, trace.facts).total
 
 
 def model_calls_of(trace: Trace) -> list[int]:
@@ -173,11 +186,11 @@ def model_calls_of(trace: Trace) -> list[int]:
 
 def models_of(trace: Trace) -> list[str]:
     """Name the models that were called, in order; those that agents name where no call is recorded."""
+    order, calls = trace.calls, set(model_calls_of(trace))
     for kinds in ({"llm", "embedding"}, {"agent"}):
-        calls = set(model_calls_of(trace))
         names = [
             model
-            for position in trace.calls
+            for position in order
             if (facts := trace.facts[position]).kind in kinds
             and (facts.kind != "llm" or position in calls)
             and (model := facts.model) is not None
@@ -206,6 +219,11 @@ def session_of(trace: Trace) -> str | None:
     return next((facts.session_id for facts in trace.facts if facts.session_id is not None), None)
 
 
+def agent_calls_of(trace: Trace) -> list[int]:
+    """List the spans of agents, by start."""
+    return [position for position in trace.calls if trace.facts[position].kind == "agent"]
+
+
 def agents_of(trace: Trace) -> list[JsonObject]:
     """List the agents that ran, by start."""
     return [
@@ -213,8 +231,7 @@ def agents_of(trace: Trace) -> list[JsonObject]:
             "span_id": trace.tree.spans[position].span_id,
             "name": trace.facts[position].agent_name or trace.tree.spans[position].name,
         }
-        for position in trace.calls
-        if trace.facts[position].kind == "agent"
+        for position in agent_calls_of(trace)
     ]
 
 
@@ -233,8 +250,13 @@ def notices_of(trace: Trace) -> Iterator[str]:
     untimed = sum(span.start_ns is None for span in spans)
     if untimed:
         yield f"{untimed} span{'' if untimed == 1 else 's'} without a start: put last"
-    if all(facts.kind == "setup" for facts in trace.facts):
+    if is_setup(trace):
         yield "sets an agent up: no conversation to judge"
+
+
+def is_setup(trace: Trace) -> bool:
+    """Tell whether a trace does no more than set an agent up: there is nothing in it to judge."""
+    return all(facts.kind == "setup" for facts in trace.facts)
 
 
 def _ends_before_start(span: RawSpan) -> bool:

@@ -9,6 +9,7 @@ from typing import Final
 
 from scorewright.domain.json_value import JsonObject, JsonValue
 from scorewright.telemetry.container import container
+from scorewright.telemetry.messages import message_of
 from scorewright.telemetry.span_facts import Document, Usage
 
 _DIGITS = re.compile(r"[0-9]{1,15}")
@@ -53,9 +54,18 @@ def amount(attributes: JsonObject, *names: str) -> float | None:
     """Return the first of some attributes that is a number of at least 0."""
     for name in names:
         found = attributes.get(name)
-        number = None if found is None else _number(found)
-        if number is not None and number >= 0:
-            return number
+        size = None if found is None else _number(found)
+        if size is not None and size >= 0:
+            return size
+    return None
+
+
+def number(attributes: JsonObject, *names: str) -> float | None:
+    """Return the first of some attributes that is a number of either sign."""
+    for name in names:
+        found = _number(attributes.get(name))
+        if found is not None:
+            return found
     return None
 
 
@@ -63,10 +73,29 @@ def _number(found: JsonValue) -> float | None:
     if isinstance(found, bool) or not isinstance(found, (int, float, str)):
         return None
     try:
-        number = float(found)
+        converted = float(found)
     except (ValueError, OverflowError):
         return None
-    return number if math.isfinite(number) else None
+    return converted if math.isfinite(converted) else None
+
+
+def object_of(attributes: JsonObject, name: str) -> JsonObject:
+    """Return an attribute that is an object or the JSON text of one; else an empty object."""
+    raw = attributes.get(name)
+    found = container(raw) if isinstance(raw, str) else raw
+    return found if isinstance(found, dict) else {}
+
+
+def milliseconds(seconds: float | None) -> float | None:
+    """Turn seconds into milliseconds, without what binary fractions add behind the nanoseconds."""
+    return None if seconds is None else round(seconds * 1000, 6)
+
+
+def instructions_of(raw: JsonValue) -> str | None:
+    """Read an agent's instructions: a text, or parts of one as messages have them."""
+    found = container(raw) if isinstance(raw, str) else None
+    message = message_of({"role": "system", "content": raw if found is None else found})
+    return None if message is None else message.text or None
 
 
 def usage_of(tokens_in: int | None, tokens_out: int | None, total: int | None) -> Usage | None:

@@ -18,10 +18,11 @@ def container(text: str) -> JsonValue:
     found = parse_container(text)
     if found is None or text.count("[") + text.count("{") <= MAX_LEVELS:
         return found
-    return found if _is_flat_enough(found) else None
+    return found if is_flat_enough(found) else None
 
 
-def _is_flat_enough(value: JsonValue) -> bool:
+def is_flat_enough(value: JsonValue) -> bool:
+    """Tell whether a value has at most `MAX_LEVELS` of lists and objects, so that anything can write it."""
     level = [value]
     for _ in range(MAX_LEVELS):
         level = [inner for outer in level for inner in _inner(outer)]

@@ -66,7 +66,7 @@ def arguments(value: JsonValue) -> JsonObject | None:
         inner = _inner_arguments(value)
         value = parsed(inner)
     if isinstance(value, str):
-        value = _python_object(value) or value
+        value = python_object(value) or value
     if value is None or isinstance(value, dict):
         return value
     return {"input": value}
@@ -218,7 +218,7 @@ def _joined_text_blocks(value: list[JsonValue]) -> JsonValue:
     return "\n".join(texts) if texts else value
 
 
-def _python_object(text: str) -> JsonValue:
+def python_object(text: str) -> JsonValue:
     """Read a Python dict written as text, as LangChain hands on a tool's arguments."""
     if not text.startswith("{'") or not text.endswith("}") or len(text) > _MAX_LITERAL_CHARS:
         return None

@@ -11,19 +11,32 @@ _MAX_TEXT_CHARS = 200
 
 
 class Findings:
-    """Counts spans that were refused, and parts of spans that were read as nothing."""
+    """Counts records that were refused, and parts of records that were read as nothing."""
 
-    def __init__(self) -> None:
+    def __init__(self, record: str = "span") -> None:
+        """Start counting.
+
+        Args:
+            record: What one record is called.
+        """
+        self._record = record
+        #: Lines and items of files that could not be read; who reads them counts and names them.
+        self.unread = 0
         self._rejected: Counter[str] = Counter()
         self._notes: Counter[str] = Counter()
 
     @property
-    def rejected_spans(self) -> int:
-        """How many spans were left out."""
+    def records(self) -> str:
+        """What several records are called."""
+        return f"{self._record}s"
+
+    @property
+    def rejected(self) -> int:
+        """How many records were left out."""
         return self._rejected.total()
 
     def reject(self, reason: str) -> None:
-        """Count a span that cannot be used."""
+        """Count a record that cannot be used."""
         _count(self._rejected, reason)
 
     def note(self, text: str) -> None:
@@ -33,7 +46,7 @@ class Findings:
     def notices(self) -> Iterator[str]:
         """Tell each kind once, with how often it was met."""
         for reason, count in self._rejected.items():
-            yield f"{count:,} span{'' if count == 1 else 's'} rejected: {reason}"
+            yield f"{count:,} {self._record if count == 1 else self.records} rejected: {reason}"
         for text, count in self._notes.items():
             yield text if count == 1 else f"{text} ({count:,} times)"
 

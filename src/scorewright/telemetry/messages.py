@@ -33,15 +33,20 @@ _ROLES: Final[dict[str, Role]] = {
 #: Items of OpenAI's Responses API that stand among messages and have no role.
 _ITEM_ROLES: Final[dict[str, Role]] = {
     "function_call": "assistant",
+    "custom_tool_call": "assistant",
     "function_call_output": "tool",
+    "custom_tool_call_output": "tool",
 }
 _TEXT_BLOCKS: Final = {"text", "output_text", "input_text", ""}
-_CALL_BLOCKS: Final = {"tool_call", "tool_use", "tool-call", "function_call", "server_tool_use"}
+_CALL_BLOCKS: Final = {
+    "tool_call", "tool_use", "tool-call", "function_call", "custom_tool_call", "server_tool_use",
+}  # fmt: skip
 _RESULT_BLOCKS: Final = {
     "tool_call_response",
     "tool_result",
     "tool-result",
     "function_call_output",
+    "custom_tool_call_output",
     "function_result",
 }
 
@@ -60,6 +65,8 @@ class ToolResult(msgspec.Struct, frozen=True):
     call_id: str | None
     result: JsonValue
     failed: bool = False
+    #: Of the tool, where the answer names it.
+    name: str | None = None
 
 
 class Message(msgspec.Struct, frozen=True):
@@ -77,16 +84,17 @@ def read_messages(raw: JsonValue) -> tuple[Message, ...]:
         raw = container(raw)
     if isinstance(raw, dict) and isinstance(raw.get("messages"), list):
         raw = raw["messages"]
-    return tuple(message for item in _listed(raw) if (message := message_of(item)) is not None)
+    return tuple(message for item in listed(raw) if (message := message_of(item)) is not None)
 
 
 def conversation(raw: list[JsonValue]) -> tuple[Message, ...] | None:
     """Read a list of messages; None when it is empty, or some of it is no message."""
     messages = read_messages(raw)
-    return messages if messages and len(messages) == len(_listed(raw)) else None
+    return messages if messages and len(messages) == len(listed(raw)) else None
 
 
-def _listed(raw: JsonValue) -> list[JsonValue]:
+def listed(raw: JsonValue) -> list[JsonValue]:
+    """Return the items of a list of messages; one message alone is a list of itself."""
     if not isinstance(raw, list) or _is_pair(raw):
         return [raw]
     if len(raw) == 1 and isinstance(raw[0], list) and not _is_pair(raw[0]):
@@ -101,7 +109,7 @@ def message_of(raw: JsonValue) -> Message | None:
         return Message(_ROLES[role], text)
     if not isinstance(raw, dict):
         return None
-    body = _body(raw)
+    body = body_of(raw)
     role = _role(body)
     if role is None:
         return None
@@ -111,10 +119,12 @@ def message_of(raw: JsonValue) -> Message | None:
     is_tool = role == "tool" and _first(body, "tool_call_id", "toolCallId") is not None
     for block in _blocks(body):
         _sort_block(block, texts, calls, results)
-    calls.extend(_calls_beside(body.get("tool_calls")))
+    calls.extend(_calls_beside(body, calls))
     if is_tool or (role == "tool" and not results and texts):
         call_id = _first(body, "tool_call_id", "toolCallId", "id")
-        results = [ToolResult(_id(call_id), "\n".join(texts), body.get("status") == "error")]
+        answered = "\n".join(texts) if texts else None
+        failed, name = body.get("status") == "error", word_of(body, "name") or None
+        results = [ToolResult(_id(call_id), answered, failed, name)]
         texts = []
     return Message(role, "\n".join(texts) if texts else None, tuple(calls), tuple(results))
 
@@ -138,7 +148,7 @@ def _is_pair(raw: JsonValue) -> bool:
     )
 
 
-def _body(raw: JsonObject) -> JsonObject:
+def body_of(raw: JsonObject) -> JsonObject:
     """Take a message out of what it is wrapped in."""
     inner = raw.get("message")
     if isinstance(inner, dict):
@@ -187,10 +197,15 @@ def _sort_block(
     kind = word_of(block, "type")
     if kind in _CALL_BLOCKS or "toolUse" in block or "functionCall" in block:
         calls.append(_call(block))
-    elif kind in _RESULT_BLOCKS or "toolResult" in block or "functionResponse" in block:
+    elif _is_result(kind) or "toolResult" in block or "functionResponse" in block:
         results.append(_result(block))
     elif kind in _TEXT_BLOCKS and isinstance(text := _first(block, "text", "content"), str):
         texts.append(text)
+
+
+def _is_result(kind: str) -> bool:
+    # Those of tools that the model's provider runs: web_search_tool_result and others.
+    return kind in _RESULT_BLOCKS or kind.endswith("_tool_result")
 
 
 def _call(block: JsonObject) -> ToolCall:
@@ -214,12 +229,29 @@ def _result(block: JsonObject) -> ToolResult:
     ):
         result = result["value"]
     failed = body.get("is_error") is True or body.get("status") == "error"
-    return ToolResult(_id(_first(body, *names)), result, failed)
+    return ToolResult(_id(_first(body, *names)), result, failed, word_of(body, "name") or None)
 
 
-def _calls_beside(raw: JsonValue) -> Iterator[ToolCall]:
-    """Read the calls that stand beside a message's content, as OpenAI and LangChain write them."""
-    for item in raw if isinstance(raw, list) else ():
+def _calls_beside(body: JsonObject, known: list[ToolCall]) -> Iterator[ToolCall]:
+    """Read the calls that stand beside a message's content, as OpenAI and LangChain write them.
+
+    LangChain repeats there what the content holds, and keeps the provider's own form of it further in.
+    """
+    ids = {call.call_id for call in known if call.call_id is not None}
+    for beside in (body, _object(body.get("additional_kwargs"))):
+        found = [
+            call
+            for name in ("tool_calls", "invalid_tool_calls", "function_call")
+            for call in _listed_calls(beside.get(name))
+            if call.call_id not in ids
+        ]
+        yield from found
+        if found or known:
+            return
+
+
+def _listed_calls(raw: JsonValue) -> Iterator[ToolCall]:
+    for item in raw if isinstance(raw, list) else [raw]:
         entry = _object(item)
         entry = _object(entry.get("tool_call")) or entry
         body = _object(entry.get("function")) or entry

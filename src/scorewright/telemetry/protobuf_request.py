@@ -13,6 +13,7 @@ from scorewright.telemetry.raw_span import RawSpan, SpanEvent, Status
 from scorewright.telemetry.span_id import SPAN_BYTES, TRACE_BYTES, id_of_bytes, reason_against
 
 if TYPE_CHECKING:
+    from google.protobuf.message import Message
     from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
     from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, Span
 
@@ -25,16 +26,10 @@ def decode_protobuf(data: bytes, findings: Findings) -> list[RawSpan]:
     Raises:
         TraceError: It is no such request, or a damaged one; then nothing of it is used.
     """
-    from google.protobuf.message import DecodeError
     from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
     request = ExportTraceServiceRequest()
-    try:
-        request.ParseFromString(data)
-    except DecodeError:
-        raise TraceError(
-            "neither OTLP JSON nor a whole OTLP protobuf message; is the file complete?"
-        ) from None
+    parse(data, request)
     if data and not request.resource_spans:
         raise TraceError("not an OTLP trace export: it holds no resource_spans")
     return [
@@ -42,8 +37,24 @@ def decode_protobuf(data: bytes, findings: Findings) -> list[RawSpan]:
     ]
 
 
+def parse(data: bytes, request: Message) -> None:
+    """Fill a message with what was sent.
+
+    Raises:
+        TraceError: It is no such message, or a damaged one.
+    """
+    from google.protobuf.message import DecodeError
+
+    try:
+        request.ParseFromString(data)
+    except DecodeError:
+        raise TraceError(
+            "neither OTLP JSON nor a whole OTLP protobuf message; is the file complete?"
+        ) from None
+
+
 def _spans_of_resource(block: ResourceSpans, findings: Findings) -> Iterator[RawSpan]:
-    resource = _attributes(block.resource.attributes, findings)
+    resource = attributes_of(block.resource.attributes, findings)
     for scope_block in block.scope_spans:
         scope = scope_block.scope.name
         for raw in scope_block.spans:
@@ -72,7 +83,7 @@ def _span(raw: Span, resource: JsonObject, scope: str, findings: Findings) -> Ra
         raw.end_time_unix_nano or None,
         _STATUSES[code] if 0 <= code < len(_STATUSES) else "unset",
         status.message,
-        _attributes(raw.attributes, findings),
+        attributes_of(raw.attributes, findings),
         _events(raw, findings),
         resource,
         scope,
@@ -83,10 +94,13 @@ def _events(raw: Span, findings: Findings) -> tuple[SpanEvent, ...]:
     events = raw.events
     if not events:
         return ()
-    return tuple(SpanEvent(event.name, _attributes(event.attributes, findings)) for event in events)
+    return tuple(
+        SpanEvent(event.name, attributes_of(event.attributes, findings)) for event in events
+    )
 
 
-def _attributes(pairs: Iterable[KeyValue], findings: Findings, depth: int = 0) -> JsonObject:
+def attributes_of(pairs: Iterable[KeyValue], findings: Findings, depth: int = 0) -> JsonObject:
+    """Read key-value pairs; of two equal keys the last one counts."""
     found: JsonObject = {}
     for pair in pairs:
         key = pair.key
@@ -97,11 +111,12 @@ def _attributes(pairs: Iterable[KeyValue], findings: Findings, depth: int = 0) -
         # Nearly every value is a text, and this loop is most of what decoding costs: asking for the kind of each
         # would cost a quarter more. A text with anything in it is the kind.
         spoken = value.string_value
-        found[key] = spoken or _value(value, value.WhichOneof("value"), findings, depth)
+        found[key] = spoken or value_of(value, value.WhichOneof("value"), findings, depth)
     return found
 
 
-def _value(value: AnyValue, kind: str | None, findings: Findings, depth: int) -> JsonValue:
+def value_of(value: AnyValue, kind: str | None, findings: Findings, depth: int = 0) -> JsonValue:
+    """Read a value of a kind that `WhichOneof` told; null when it is empty or of an unknown kind."""
     if kind is None:
         return None
     reader = _READERS.get(kind)
@@ -115,7 +130,7 @@ def _list(value: AnyValue, findings: Findings, depth: int) -> JsonValue:
     if depth >= MAX_DEPTH:
         return _too_deep(findings)
     return [
-        _value(item, item.WhichOneof("value"), findings, depth + 1)
+        value_of(item, item.WhichOneof("value"), findings, depth + 1)
         for item in value.array_value.values
     ]
 
@@ -123,7 +138,7 @@ def _list(value: AnyValue, findings: Findings, depth: int) -> JsonValue:
 def _object(value: AnyValue, findings: Findings, depth: int) -> JsonValue:
     if depth >= MAX_DEPTH:
         return _too_deep(findings)
-    return _attributes(value.kvlist_value.values, findings, depth + 1)
+    return attributes_of(value.kvlist_value.values, findings, depth + 1)
 
 
 def _too_deep(findings: Findings) -> None:

@@ -85,8 +85,7 @@ class SpanFacts(msgspec.Struct, gc=False):
 
     def fill(self, other: SpanFacts) -> None:
         """Take over what is unknown here."""
-        for name in _FIELDS:
-            found = getattr(other, name)
+        for name, found in zip(_FIELDS, msgspec.structs.astuple(other), strict=True):
             if found is not None and getattr(self, name) is None:
                 setattr(self, name, found)
 

@@ -6,6 +6,7 @@ import msgspec
 
 from scorewright.domain.json_value import JsonObject, JsonValue
 from scorewright.telemetry import assembly
+from scorewright.telemetry.prices import costs_of, notices_of_costs
 from scorewright.telemetry.retrievals import Retrieval, retrieval_of
 from scorewright.telemetry.span_facts import Usage
 from scorewright.telemetry.tool_calls import CalledTool, tool_calls_of
@@ -34,6 +35,7 @@ class TraceSummary(msgspec.Struct, frozen=True):
 def summarise(trace: assembly.Trace) -> TraceSummary:
     """Read everything out of a trace that is told of it."""
     root = trace.root
+    costs = costs_of(trace.tree.spans, trace.tree.parents, trace.facts)
     return TraceSummary(
         root.trace_id,
         {"span_id": root.span_id, "name": root.name},
@@ -43,11 +45,11 @@ def summarise(trace: assembly.Trace) -> TraceSummary:
         len(assembly.model_calls_of(trace)),
         assembly.models_of(trace),
         assembly.tokens_of(trace),
-        assembly.cost_of(trace),
+        costs.total,
         tool_calls_of(trace),
         retrieval_of(trace),
         assembly.agents_of(trace),
         assembly.session_of(trace),
         root.duration_ms,
-        list(assembly.notices_of(trace)),
+        [*assembly.notices_of(trace), *notices_of_costs(costs)],
     )

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 import msgspec
 
 from scorewright.domain.json_value import JsonObject, JsonValue
 from scorewright.telemetry.assembly import Trace
-from scorewright.telemetry.envelopes import arguments, result
+from scorewright.telemetry.envelopes import arguments, parsed, result
+from scorewright.telemetry.failures import failure_of
 from scorewright.telemetry.messages import Message, ToolCall, ToolResult
 from scorewright.telemetry.raw_span import RawSpan
 from scorewright.telemetry.span_facts import SpanFacts
@@ -25,7 +27,7 @@ class CalledTool(msgspec.Struct, frozen=True):
     error: str | None
 
 
-class _Talk(msgspec.Struct):
+class Talk(msgspec.Struct):
     """Calls and results that stand in messages, by call."""
 
     calls: dict[str, ToolCall]
@@ -37,33 +39,54 @@ def tool_calls_of(trace: Trace) -> list[CalledTool]:
 
     What a tool's span does not say is taken from the messages, by the id of the call.
     """
-    positions = [position for position in trace.calls if trace.facts[position].kind == "tool"]
-    if not positions:
-        talk = _talk_of(trace)
-        return [_of_messages(call, talk.results.get(key)) for key, call in talk.calls.items()]
-    sparse = any(_is_sparse(trace.facts[position]) for position in positions)
-    talk = _talk_of(trace) if sparse else _Talk({}, {})
-    return [
-        _of_span(trace.tree.spans[position], trace.facts[position], talk) for position in positions
-    ]
+    order = trace.calls
+    return [*tools_by_span(trace, order).values()] or told_tools(talk_of(trace, order))
+
+
+def tools_by_span(trace: Trace, order: Iterable[int]) -> dict[int, CalledTool]:
+    """Read the tools' spans among those at some positions, in their order."""
+    facts = trace.facts
+    positions = [position for position in order if facts[position].kind == "tool"]
+    sparse = any(_is_sparse(facts[position]) for position in positions)
+    talk = talk_of(trace, trace.calls) if sparse else Talk({}, {})
+    return {
+        position: _tool_of_span(trace.tree.spans[position], facts[position], talk)
+        for position in positions
+    }
+
+
+def told_tools(talk: Talk) -> list[CalledTool]:
+    """Read the calls that messages tell of."""
+    return [tool_of_messages(call, talk.results.get(key)) for key, call in talk.calls.items()]
 
 
 def _is_sparse(facts: SpanFacts) -> bool:
-    return facts.tool_call_id is not None and None in (facts.tool_arguments, facts.tool_result)
-
-
-def _of_span(span: RawSpan, facts: SpanFacts, talk: _Talk) -> CalledTool:
     given, returned = facts.tool_arguments, facts.tool_result
-    error = _error_of(span, facts)
+    return facts.tool_call_id is not None and (
+        returned is None or not isinstance(parsed(given), dict)
+    )
+
+
+def _tool_of_span(span: RawSpan, facts: SpanFacts, talk: Talk) -> CalledTool:
+    given, returned = facts.tool_arguments, facts.tool_result
+    failure = failure_of(span, facts)
+    error = None if failure is None else failure.text
     if facts.tool_call_id is not None:
         call = talk.calls.get(facts.tool_call_id)
         answered = talk.results.get(facts.tool_call_id)
-        if given is None and call is not None:
+        if call is not None and _says_more(call.arguments, given):
             given = call.arguments
         if returned is None and answered is not None and error is None:
             returned = answered.result
     name = facts.tool_name or _name_of(span.name)
     return CalledTool(name, arguments(given), result(returned), error)
+
+
+def _says_more(asked: JsonValue, given: JsonValue) -> bool:
+    """Tell whether the model's arguments have names where the span has none: LangChain's tools of one argument."""
+    if given is None:
+        return True
+    return isinstance(given, str) and given[:1] != "{" and isinstance(parsed(asked), dict)
 
 
 def _name_of(name: str) -> str:
@@ -72,29 +95,18 @@ def _name_of(name: str) -> str:
     return name.removesuffix(".tool")
 
 
-def _error_of(span: RawSpan, facts: SpanFacts) -> str | None:
-    if span.status != "error":
-        return facts.tool_error
-    kind = facts.tool_error or ""
-    message = span.status_message
-    for event in span.events:
-        if event.name == "exception":
-            kind = kind or str(event.attributes.get("exception.type") or "")
-            message = message or str(event.attributes.get("exception.message") or "")
-    return ": ".join(dict.fromkeys(part for part in (kind, message) if part)) or "error"
-
-
-def _of_messages(call: ToolCall, answered: ToolResult | None) -> CalledTool:
+def tool_of_messages(call: ToolCall, answered: ToolResult | None) -> CalledTool:
+    """Read a call from the message that asked for it and the one that answered."""
     returned = None if answered is None else result(answered.result)
     failed = answered is not None and answered.failed
     error = (returned if isinstance(returned, str) and returned else "error") if failed else None
     return CalledTool(call.name, arguments(call.arguments), returned, error)
 
 
-def _talk_of(trace: Trace) -> _Talk:
-    """Gather calls and results from all messages: histories repeat them, and each counts once."""
-    talk = _Talk({}, {})
-    for position in trace.calls:
+def talk_of(trace: Trace, positions: Iterable[int]) -> Talk:
+    """Gather calls and results from the messages of some spans: histories repeat them, and each counts once."""
+    talk = Talk({}, {})
+    for position in positions:
         facts = trace.facts[position]
         for source in (facts.input_messages, facts.output_messages):
             for message in source() if source is not None else ():
@@ -102,10 +114,14 @@ def _talk_of(trace: Trace) -> _Talk:
     return talk
 
 
-def _listen(message: Message, talk: _Talk) -> None:
+def _listen(message: Message, talk: Talk) -> None:
     for call in message.calls:
-        key = call.call_id or msgspec.json.encode([call.name, call.arguments]).decode()
-        talk.calls.setdefault(key, call)
+        talk.calls.setdefault(key_of(call), call)
     for answered in message.results:
         if answered.call_id is not None:
             talk.results.setdefault(answered.call_id, answered)
+
+
+def key_of(call: ToolCall) -> str:
+    """Return what tells a call from others: its id, or else all it says."""
+    return call.call_id or msgspec.json.encode([call.name, call.arguments]).decode()

@@ -42,7 +42,7 @@ def test_a_path_is_read(text: str, path: Path):
     ],
 )
 def test_a_known_column_is_taken_whole_dots_and_all(text: str, columns: list[str], path: Path):
-    assert parse_path(text, columns=columns) == path
+    assert parse_path(text, fields={c: (c,) for c in columns}) == path
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ from scorewright.domain.filter.tree import (
     Or,
     Time,
 )
+from scorewright.domain.item_shape import row_shape
 
 
 def only(name: str) -> Exists:
@@ -92,7 +93,7 @@ def test_one_meaning_is_printed_in_one_way(text: str, canonical: str):
 def test_a_known_column_is_taken_whole_dots_and_all():
     columns = ["trace", "trace.output"]
 
-    tree = parse_filter("trace.output[0] = 1 and trace.input = 1", columns=columns)
+    tree = parse_filter("trace.output[0] = 1 and trace.input = 1", shape=row_shape(columns))
 
     assert tree == And((Compare(("trace.output", 0), "=", 1), Compare(("trace", "input"), "=", 1)))
 
@@ -186,7 +187,7 @@ def test_a_caret_stands_below_the_place(text: str, lines: list[str]):
 )
 def test_a_column_that_is_not_there_is_refused_with_the_nearest_one(text: str, said: str):
     with pytest.raises(UsageError) as caught:
-        parse_filter(text, columns=["output", "unit price"])
+        parse_filter(text, shape=row_shape(["output", "unit price"]))
 
     assert f"column 1: there is no column {said}; there is " in str(caught.value)
 

@@ -13,6 +13,7 @@ from scorewright.domain.convention import Convention
 from scorewright.domain.definition import Definition
 from scorewright.domain.errors import MappingError, ParamError
 from scorewright.domain.evaluator import Evaluator, build_evaluator
+from scorewright.domain.item_shape import row_shape
 from scorewright.domain.mapping import (
     Assignment,
     parse_map_option,
@@ -29,7 +30,7 @@ def evaluator(parameters: str, name: str = "abc", **decided: Any) -> Evaluator:
 
 
 def plan(parameters: str, columns: list[str] | None, **options: Any) -> Plan:
-    return plan_arguments(evaluator(parameters), columns=columns, **options)
+    return plan_arguments(evaluator(parameters), shape=row_shape(columns), **options)
 
 
 def shown(found: Plan) -> dict[str, object]:
@@ -78,7 +79,8 @@ def test_variables_find_their_fields_by_name(
 @pytest.mark.parametrize("names", ["inputs, outputs, trace", "a, b, c"])
 def test_the_three_of_a_row_go_by_position_whatever_their_names(names: str):
     found = plan_arguments(
-        evaluator(names, convention=Convention.INPUTS_OUTPUTS_TRACE), columns=["q", "output"]
+        evaluator(names, convention=Convention.INPUTS_OUTPUTS_TRACE),
+        shape=row_shape(["q", "output"]),
     )
 
     assert [(a.how, a.paths, a.keyword, a.required) for a in found] == [
@@ -94,7 +96,7 @@ def test_the_oldest_form_gets_empty_app_params_and_its_column():
         "app_params, inputs, output, correct_answer", correct_answer_key="ground.truth"
     )
 
-    found = plan_arguments(legacy, columns=["outputs", "ground.truth"])
+    found = plan_arguments(legacy, shape=row_shape(["outputs", "ground.truth"]))
 
     row = {"outputs": "x", "ground.truth": "y"}
     assert bound(found, row) == (({}, row, "x", "y"), {})
@@ -132,7 +134,7 @@ def test_positional_arguments_keep_the_signature_s_order():
     declared = (ConfigParam(key="d", type="integer", default=4),)
     legacy = evaluator("a, b, c, d, *, e=1", convention=Convention.LEGACY_SCORE, params=declared)
 
-    found = plan_arguments(legacy, columns=["output", "e"])
+    found = plan_arguments(legacy, shape=row_shape(["output", "e"]))
 
     row = {"output": 2, "e": 5}
     assert bound(found, row) == ((row, 2, None, 4), {"e": 5})
@@ -155,7 +157,7 @@ def test_a_value_equal_to_the_code_s_default_need_not_be_passed():
 def test_a_declared_default_goes_before_the_code_s():
     declared = (ConfigParam(key="n", type="integer", default=5),)
 
-    found = plan_arguments(evaluator("output, n=3", params=declared), columns=None)
+    found = plan_arguments(evaluator("output, n=3", params=declared), shape=row_shape(None))
 
     assert shown(found)["n"] == {"is": 5}
 
@@ -202,7 +204,9 @@ def test_without_known_columns_a_path_is_taken_as_it_stands():
 def test_the_caller_s_mapping_goes_before_the_definition_s_and_both_before_names():
     mapped = evaluator("output, expected", mapping={"output": "b", "expected": "c"})
 
-    found = plan_arguments(mapped, columns=["a", "b", "c", "output"], mapping={"expected": "a"})
+    found = plan_arguments(
+        mapped, shape=row_shape(["a", "b", "c", "output"]), mapping={"expected": "a"}
+    )
 
     assert shown(found) == {"output": ["b"], "expected": ["a"]}
 
@@ -218,7 +222,7 @@ def test_an_optional_variable_may_be_mapped():
 def test_the_item_s_own_parameters_may_be_mapped_by_the_author_s_names():
     renamed = evaluator("facts, answer, t", convention=Convention.INPUTS_OUTPUTS_TRACE)
 
-    found = plan_arguments(renamed, columns=["reply"], mapping={"answer": "reply"})
+    found = plan_arguments(renamed, shape=row_shape(["reply"]), mapping={"answer": "reply"})
 
     assert [(a.name, a.how, a.keyword) for a in found] == [
         ("facts", "inputs", False),

@@ -23,6 +23,7 @@ from scorewright.domain.evaluator import (
     evaluator_from_source,
     load_evaluator,
 )
+from scorewright.domain.item_shape import row_shape
 from scorewright.domain.mapping import plan_arguments
 from scorewright.domain.param import ConfigParam
 from scorewright.domain.source_language import Language
@@ -133,7 +134,9 @@ def test_a_pattern_with_a_default_is_no_variable():
 
 
 def test_a_pattern_with_a_default_is_left_out_of_the_call():
-    plan = plan_arguments(made("output, { a } = {}, expected"), columns=["output", "expected"])
+    plan = plan_arguments(
+        made("output, { a } = {}, expected"), shape=row_shape(["output", "expected"])
+    )
 
     assert [argument.name for argument in plan] == ["output", "expected"]
 
@@ -141,7 +144,7 @@ def test_a_pattern_with_a_default_is_left_out_of_the_call():
 def test_leading_parameters_get_what_their_places_mean():
     found = made("row, answer", convention=Convention.INPUTS_OUTPUTS_TRACE)
 
-    plan = plan_arguments(found, columns=["question", "output"])
+    plan = plan_arguments(found, shape=row_shape(["question", "output"]))
 
     assert [(a.name, a.how, a.paths) for a in plan] == [
         ("row", "inputs", ()),

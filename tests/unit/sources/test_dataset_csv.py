@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from scorewright.domain.errors import DatasetError
-from scorewright.sources.dataset import Column, Notice, open_dataset
+from scorewright.sources.dataset import Column, open_dataset
+from scorewright.sources.source import Notice
 
 Write = Callable[[str, str | bytes], Path]
 

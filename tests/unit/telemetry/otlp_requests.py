@@ -128,9 +128,10 @@ def typed(value: object) -> dict[str, Any]:
             return {"stringValue": json.dumps(value)}
 
 
-def request(*spans: object) -> bytes:
+def request(*spans: object, scope: str = "") -> bytes:
     """Write spans as one request."""
-    return json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": list(spans)}]}]}).encode()
+    block = {"scope": {"name": scope}, "spans": list(spans)}
+    return json.dumps({"resourceSpans": [{"scopeSpans": [block]}]}).encode()
 
 
 def decoded(*spans: object, findings: Findings | None = None) -> list[RawSpan]:

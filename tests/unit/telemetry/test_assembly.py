@@ -10,11 +10,13 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from item_reading import light, strict
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from otlp_requests import REQUESTS, decoded, span
 
 from scorewright.telemetry.assembly import assemble
 from scorewright.telemetry.findings import Findings
+from scorewright.telemetry.items import agent_items, trace_item
 from scorewright.telemetry.protobuf_request import decode_protobuf
 from scorewright.telemetry.raw_span import RawSpan
 from scorewright.telemetry.summary import TraceSummary, summarise
@@ -300,6 +302,8 @@ KIND_NAMES = {
 def test_values_of_odd_shapes_bring_no_convention_down(
     values: dict[str, str], kind: tuple[str, str]
 ):
-    told = summary(span(1), span(2, 1, attributes={**values, kind[0]: kind[1]}))
+    (trace,) = assemble(decoded(span(1), span(2, 1, attributes={**values, kind[0]: kind[1]})))
 
-    assert msgspec.json.encode(told)
+    assert msgspec.json.encode(summarise(trace))
+    for item in (trace_item(trace), *dict(agent_items(trace)).values()):
+        assert len(strict(item)["trace"]) > len(light(item)["trace"])

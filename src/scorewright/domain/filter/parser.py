@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Final, NoReturn, cast, get_args
 
 import msgspec
 
 from scorewright.domain.binding import Path
-from scorewright.domain.field_path import FieldPathError, parse_path, print_path
+from scorewright.domain.field_path import FieldPathError, print_path
 from scorewright.domain.filter.constant import parse_constant
 from scorewright.domain.filter.durations import unit_ns
 from scorewright.domain.filter.pattern import MAX_PATTERN_CHARS
@@ -28,8 +28,10 @@ from scorewright.domain.filter.tree import (
     Operator,
     Or,
 )
+from scorewright.domain.item_shape import ItemShape, row_shape
 from scorewright.domain.suggestion import did_you_mean, name_list, nearest_name, quote
 
+_ANY: Final = row_shape(None)
 MAX_DEPTH: Final = 64
 MAX_LISTED: Final = 1_000
 _CONDITIONS: Final = ("contains", "exists", "in", "matches")
@@ -48,17 +50,17 @@ _ELSEWHERE: Final = {
 }
 
 
-def parse_filter(text: str, *, columns: Sequence[str] | None = None) -> Filter:
+def parse_filter(text: str, *, shape: ItemShape = _ANY) -> Filter:
     """Read a filter expression.
 
     Args:
         text: As a person wrote it.
-        columns: Names at the top of the items, dots and all; None when unknown, and then any may be asked for.
+        shape: What the items offer; any field may be asked for where that is not known.
 
     Raises:
         UsageError: The caller's: it is no filter expression; the text shows the place.
     """
-    parser = _Parser(text, columns)
+    parser = _Parser(text, shape)
     tree = parser.disjunction()
     parser.end()
     return tree
@@ -67,9 +69,9 @@ def parse_filter(text: str, *, columns: Sequence[str] | None = None) -> Filter:
 class _Parser:
     """Walks over the tokens once; goes deeper only at `not` and `(`, which are counted."""
 
-    def __init__(self, text: str, columns: Sequence[str] | None) -> None:
+    def __init__(self, text: str, shape: ItemShape) -> None:
         self._text = text
-        self._columns = columns
+        self._shape = shape
         self._tokens = split_tokens(text)
         self._at = 0
         self._depth = 0
@@ -170,11 +172,12 @@ class _Parser:
         if token.kind != "word" or token.text.lower() in KEYWORDS:
             self._refuse(token, f"a field is missing{_hint(token, ())}")
         try:
-            path = parse_path(token.text, columns=self._columns or ())
+            path = self._shape.read_path(token.text)
         except FieldPathError as error:
             refuse(self._text, token.start + error.position, error.reason)
-        if self._columns is not None and path[0] not in self._columns:
-            self._refuse(token, _unknown_column(str(path[0]), self._columns))
+        if (reason := self._shape.reason_against(path)) is not None:
+            near = _nearest_field(self._shape.top_of(path), self._shape)
+            self._refuse(token, f"{reason}{near}; there is {name_list(self._shape.names)}")
         return path
 
     def _constant(self, path: Path) -> Constant:
@@ -233,15 +236,19 @@ def _hint(token: Token, known: Iterable[str]) -> str:
     return f" (here it is: {meant})" if meant else did_you_mean(word, known) if word else ""
 
 
-def _unknown_column(name: str, columns: Sequence[str]) -> str:
-    near = nearest_name(name, columns)
+def _nearest_field(asked: str, shape: ItemShape) -> str:
+    near = nearest_name(asked, shape.names)
     if near is None:
-        meant = ""
-    elif is_bare_name(near):
-        meant = f" (did you mean {quote(near)}?)"
-    else:
-        meant = f" (did you mean {print_path((near,), is_plain=is_bare_name)}?)"
-    return f"there is no column {quote(name)}{meant}; there is {name_list(columns)}"
+        return ""
+    path = (shape.fields or {})[near]
+    return f" (did you mean {_written(near, path)}?)"
+
+
+def _written(name: str, path: Path) -> str:
+    """Write a field's name as it can stand in an expression."""
+    if len(path) > 1 or is_bare_name(name):
+        return quote(name)
+    return print_path(path, is_plain=is_bare_name)
 
 
 def _in_double_quotes(found: re.Match[str]) -> str:

@@ -13,7 +13,6 @@ from scorewright.sources.dataset.model import (
     ColumnType,
     Dataset,
     Format,
-    Notice,
     inspect,
 )
 from scorewright.sources.dataset.opening import open_dataset
@@ -24,7 +23,6 @@ __all__ = [
     "ColumnType",
     "Dataset",
     "Format",
-    "Notice",
     "Rows",
     "decode_object",
     "from_rows",

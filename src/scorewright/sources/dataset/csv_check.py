@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from scorewright.domain.json_text import parse_container
 from scorewright.sources.dataset.csv_header import Header
-from scorewright.sources.dataset.model import Column, Notice
+from scorewright.sources.dataset.model import Column
 from scorewright.sources.dataset.refusal import BadPlaces, PlaceList, quoted
+from scorewright.sources.source import Notice
 
 
 class CsvCheck:

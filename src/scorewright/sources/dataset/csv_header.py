@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from scorewright.sources.dataset.model import Notice
 from scorewright.sources.dataset.refusal import quoted
+from scorewright.sources.source import Notice
 
 _MAX_NOTICES = 20
 

@@ -31,8 +31,9 @@ from scorewright.sources.dataset.frame_types import (
     plain_type,
     to_json_type,
 )
-from scorewright.sources.dataset.model import Column, ColumnType, Dataset, Format, Notice
+from scorewright.sources.dataset.model import Column, ColumnType, Dataset, Format
 from scorewright.sources.dataset.refusal import quoted, refuse
+from scorewright.sources.source import Notice
 
 if TYPE_CHECKING:
     import polars as pl

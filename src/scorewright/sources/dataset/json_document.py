@@ -21,8 +21,9 @@ from scorewright.domain.json_text import (
 from scorewright.domain.json_value import JsonObject
 from scorewright.sources.dataset.columns import ColumnTally
 from scorewright.sources.dataset.file import DataFile, not_utf8
-from scorewright.sources.dataset.model import Dataset, Notice
+from scorewright.sources.dataset.model import Dataset
 from scorewright.sources.dataset.refusal import BadPlaces, PlaceList, mending, quoted, refuse
+from scorewright.sources.source import Notice
 
 ROW_MEMBERS = ("data", "rows", "items", "examples", "records", "testcases")
 """Members of a document's object that may hold its rows."""

@@ -10,8 +10,12 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from scorewright.domain.convention import Level
+from scorewright.domain.errors import UsageError
+from scorewright.domain.item_shape import ItemShape, row_shape
 from scorewright.domain.json_text import decode_object
 from scorewright.domain.json_value import JsonObject
+from scorewright.sources.source import Field, Notice, SourceKind
 
 FileFormat: TypeAlias = Literal["csv", "jsonl", "json", "parquet"]
 Format: TypeAlias = FileFormat | Literal["rows"]
@@ -20,6 +24,7 @@ ColumnType: TypeAlias = Literal["string", "integer", "number", "boolean", "json"
 Reader: TypeAlias = Callable[[], Generator[bytes]]
 
 SAMPLE_ROWS = 5
+MAX_DIGITS = 19
 
 
 class Column(msgspec.Struct, frozen=True):
@@ -30,14 +35,6 @@ class Column(msgspec.Struct, frozen=True):
     type: ColumnType
     #: Rows in which it is absent or null. An empty text is a value.
     nulls: int
-
-
-class Notice(msgspec.Struct, frozen=True):
-    """Something an author should know about how the file was read."""
-
-    #: From 1; None when it is about no single line.
-    line: int | None
-    message: str
 
 
 class Dataset(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,6 +49,61 @@ class Dataset(msgspec.Struct, frozen=True, kw_only=True):
     notices: tuple[Notice, ...]
     #: Starts one pass over the items.
     reader: Reader
+
+    @property
+    def kind(self) -> SourceKind:
+        """What the data are."""
+        return "dataset"
+
+    @property
+    def noun(self) -> str:
+        """What one item is called in messages."""
+        return "row"
+
+    @property
+    def size(self) -> int:
+        """How many rows there are."""
+        return self.rows
+
+    def item_level(self, level: Level) -> Level:
+        """Return the level of the items that an evaluator of a level sees.
+
+        Raises:
+            UsageError: The caller's: rows have no such items.
+        """
+        if level in (Level.AGENT, Level.LLM):
+            raise UsageError(
+                f"its level is {level.value}, but the rows of a data set have no {level.value} spans; "
+                "give traces (--source traces), or use a Trace as first parameter"
+            )
+        return Level.RECORD
+
+    def fields(self, level: Level) -> list[Field]:  # noqa: ARG002 - all rows are of one level
+        """List the columns with their types."""
+        return [Field(column.name, column.type) for column in self.columns]
+
+    def shape(self, level: Level) -> ItemShape:  # noqa: ARG002 - all rows are of one level
+        """Say how arguments are read from rows."""
+        return row_shape(column.name for column in self.columns)
+
+    def item_id(self, number: int) -> str:
+        """Return what results call a row: its number."""
+        return str(number)
+
+    def number_of(self, item_id: str) -> int | None:
+        """Return the number of a row; None when there is no such row."""
+        # The length: there are limits to the numbers that Python reads.
+        is_number = item_id.isascii() and item_id.isdecimal() and len(item_id) < MAX_DIGITS
+        number = int(item_id) if is_number and item_id[0] != "0" else None
+        return number if number is not None and number <= self.rows else None
+
+    def sample_key(self, number: int) -> str:
+        """Return what decides whether a sample takes a row."""
+        return str(number)
+
+    def has_level(self, number: int, level: Level) -> bool:  # noqa: ARG002 - all rows are of one level
+        """Tell whether a row is one of those that evaluators of this level see."""
+        return True
 
     def items(self) -> Generator[bytes]:
         """Stream the rows in order; may be called again.

@@ -8,8 +8,9 @@ from typing import assert_never
 import msgspec
 
 from scorewright.sources.dataset.file import DataFile, find_file
-from scorewright.sources.dataset.model import Dataset, FileFormat, Notice
+from scorewright.sources.dataset.model import Dataset, FileFormat
 from scorewright.sources.dataset.sniffing import named_format, sniff_format
+from scorewright.sources.source import Notice
 
 
 def open_dataset(path: Path, *, text_columns: frozenset[str] = frozenset()) -> Dataset:

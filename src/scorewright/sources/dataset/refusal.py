@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from scorewright.domain.errors import DatasetError
-from scorewright.sources.dataset.model import Notice
+from scorewright.sources.source import Notice
 
 Place: TypeAlias = Literal["line", "item", "row", "column"]
 

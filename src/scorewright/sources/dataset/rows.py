@@ -13,8 +13,9 @@ from scorewright.domain.json_text import decode_object
 from scorewright.domain.json_value import JsonValue
 from scorewright.sources.dataset.columns import ColumnTally
 from scorewright.sources.dataset.file import MAX_LINE_BYTES
-from scorewright.sources.dataset.model import Dataset, Notice
+from scorewright.sources.dataset.model import Dataset
 from scorewright.sources.dataset.refusal import BadPlaces, PlaceList, mending, refuse
+from scorewright.sources.source import Notice
 
 if TYPE_CHECKING:
     import pandas as pd

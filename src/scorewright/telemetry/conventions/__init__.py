@@ -12,6 +12,7 @@ from typing import Final
 from scorewright.telemetry.conventions import (
     agenta,
     crewai,
+    deployment,
     genai,
     http,
     langfuse,
@@ -23,8 +24,10 @@ from scorewright.telemetry.conventions import (
     openllmetry,
     pydantic_ai,
     strands,
+    vector_stores,
     vercel,
 )
+from scorewright.telemetry.frameworks import framework_of
 from scorewright.telemetry.raw_span import RawSpan
 from scorewright.telemetry.span_facts import Convention, SpanFacts
 
@@ -40,8 +43,10 @@ CONVENTIONS: Final[tuple[Convention, ...]] = (
     strands.CONVENTION,
     openlit.CONVENTION,
     openllmetry.CONVENTION,
+    vector_stores.CONVENTION,
     genai.CONVENTION,
     langfuse.CONVENTION,
+    deployment.CONVENTION,
     http.CONVENTION,
 )
 
@@ -61,7 +66,10 @@ def read_facts(span: RawSpan) -> SpanFacts:
             facts = found
         elif found is not None:
             facts.fill(found)
-    return SpanFacts() if facts is None else facts
+    facts = SpanFacts() if facts is None else facts
+    if facts.framework is None:
+        facts.framework = framework_of(span.scope, facts.vendor)
+    return facts
 
 
 @lru_cache(maxsize=1024)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
-from scorewright.domain.json_value import JsonValue
+from scorewright.domain.json_value import JsonObject, JsonValue
 from scorewright.telemetry.attribute_values import (
     amount,
     count,
     documents_of,
     has_prefix,
+    object_of,
     text,
     unfold,
     usage_of,
@@ -51,6 +52,7 @@ def read(span: RawSpan) -> SpanFacts | None:
         input_value=inputs,
         output_value=outputs,
         session_id=text(attributes, "ag.session.id", "ag.refs.session.id"),
+        environment=text(attributes, "ag.refs.environment.slug", "ag.references.environment.slug"),
         cost_usd=amount(attributes, f"{metrics}.costs.total", "ag.metrics.costs.incremental.total"),
         usage=usage_of(
             *(
@@ -64,6 +66,8 @@ def read(span: RawSpan) -> SpanFacts | None:
         ),
     )
     _add_by_kind(facts, inputs, outputs)
+    if facts.kind == "llm":
+        facts.temperature = _temperature(attributes)
     return facts
 
 
@@ -79,6 +83,15 @@ def _add_by_kind(facts: SpanFacts, inputs: JsonValue, outputs: JsonValue) -> Non
             facts.input_messages = partial(read_messages, prompt)
         if completion is not None:
             facts.output_messages = partial(read_messages, completion)
+
+
+def _temperature(attributes: JsonObject) -> float | None:
+    found = amount(attributes, "ag.data.parameters.temperature")
+    return (
+        amount(object_of(attributes, "ag.data.parameters"), "temperature")
+        if found is None
+        else found
+    )
 
 
 CONVENTION: Final = Convention("agenta", frozenset({"ag"}), read)

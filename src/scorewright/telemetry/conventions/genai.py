@@ -13,14 +13,17 @@ from scorewright.telemetry.attribute_values import (
     amount,
     count,
     documents_of,
+    instructions_of,
+    milliseconds,
     text,
     usage_of,
     value,
 )
 from scorewright.telemetry.container import container
-from scorewright.telemetry.messages import Message, message_of, read_messages
+from scorewright.telemetry.messages import Message, last_text, message_of, read_messages
 from scorewright.telemetry.raw_span import RawSpan, SpanEvent
 from scorewright.telemetry.span_facts import Convention, Messages, SpanFacts, SpanKind, Usage
+from scorewright.telemetry.tool_definitions import read_tools
 
 _KINDS: Final[dict[str, SpanKind]] = {
     "chat": "llm",
@@ -43,6 +46,25 @@ _ROLE_EVENTS: Final = {
     "gen_ai.tool.message": "tool",
 }
 _CHOICE_EVENT: Final = "gen_ai.choice"
+_TEMPERATURE: Final = "gen_ai.request.temperature"
+_INSTRUCTIONS: Final = ("gen_ai.system_instructions", "gen_ai.agent.instructions")
+#: Of several spellings one counts.
+_CACHED_TOKENS: Final = (
+    "gen_ai.usage.cache_read.input_tokens",
+    "gen_ai.usage.cache_read_input_tokens",
+    "gen_ai.usage.prompt_tokens_details.cached_tokens",
+    "gen_ai.usage.input_tokens.cached",
+    "gen_ai.usage.details.cache_read_tokens",
+    "gen_ai.usage.details.cached_tokens",
+)
+_FIRST_TOKEN_S: Final = (
+    "gen_ai.response.time_to_first_chunk",
+    "gen_ai.server.time_to_first_token",
+)
+_TOOLS: Final = ("gen_ai.tool.definitions", "gen_ai.agent.tools")
+_BESIDE: Final = frozenset(
+    {_TEMPERATURE, *_CACHED_TOKENS, *_FIRST_TOKEN_S, *_TOOLS, *_INSTRUCTIONS}
+)
 
 
 def read(span: RawSpan) -> SpanFacts | None:
@@ -64,8 +86,9 @@ def read(span: RawSpan) -> SpanFacts | None:
     if kind == "tool":
         _add_tool(facts, attributes)
     elif kind == "retriever":
-        facts.query = text(attributes, "gen_ai.retrieval.query.text", "gen_ai.retrieval.query")
-        facts.documents = documents_of(attributes.get("gen_ai.retrieval.documents"))
+        add_retrieval(facts, attributes)
+    else:
+        _add_request(facts, attributes, details)
     if span.events and kind != "tool":
         _add_events(facts, span.events)
     return facts
@@ -118,10 +141,54 @@ def _add_tool(facts: SpanFacts, attributes: JsonObject) -> None:
     facts.tool_error = text(attributes, "error.type")
 
 
+def add_retrieval(facts: SpanFacts, attributes: JsonObject) -> None:
+    """Read what a search looked for and what it found."""
+    facts.query = text(attributes, "gen_ai.retrieval.query.text", "gen_ai.retrieval.query")
+    facts.documents = documents_of(attributes.get("gen_ai.retrieval.documents"))
+    facts.top_k = count(attributes, "gen_ai.request.top_k", "gen_ai.retrieval.top_k")
+
+
+def _add_request(facts: SpanFacts, attributes: JsonObject, details: JsonObject | None) -> None:
+    """Read what stands beside the messages of a model's or an agent's span."""
+    if details is not None:
+        attributes = {**details, **attributes}
+    present = _BESIDE.intersection(attributes)
+    if not present:
+        return
+    if _TEMPERATURE in present:
+        facts.temperature = amount(attributes, _TEMPERATURE)
+    if not present.isdisjoint(_CACHED_TOKENS):
+        facts.cached_tokens = count(attributes, *_CACHED_TOKENS)
+    if not present.isdisjoint(_FIRST_TOKEN_S):
+        facts.time_to_first_token_ms = milliseconds(amount(attributes, *_FIRST_TOKEN_S))
+    if (tools := value(attributes, *_TOOLS)) is not None:
+        facts.available_tools = partial(read_tools, tools)
+    if not present.isdisjoint(_INSTRUCTIONS):
+        _add_instructions(facts, value(attributes, *_INSTRUCTIONS))
+
+
+def _add_instructions(facts: SpanFacts, instructions: JsonValue) -> None:
+    if facts.kind != "llm":
+        facts.system_prompt = instructions_of(instructions)
+    elif (given := facts.input_messages) is not None:
+        facts.input_messages = partial(_instructed, instructions, given)
+
+
+def _instructed(instructions: JsonValue, given: Messages) -> tuple[Message, ...]:
+    """Put the instructions in front of messages that have none among them."""
+    messages = given()
+    said = instructions_of(instructions)
+    if said is None or any(message.role == "system" for message in messages):
+        return messages
+    return (Message("system", said), *messages)
+
+
 def _add_events(facts: SpanFacts, events: tuple[SpanEvent, ...]) -> None:
     """Read the style of one event for each message."""
     spoken = [event for event in events if event.name in _ROLE_EVENTS]
     chosen = [event.attributes for event in events if event.name == _CHOICE_EVENT]
+    if facts.kind == "agent" and facts.system_prompt is None:
+        facts.system_prompt = last_text(_spoken_messages(spoken[:1]), "system")
     if spoken and facts.input_messages is None:
         facts.input_messages = partial(_spoken_messages, spoken)
     if chosen and facts.output_messages is None:

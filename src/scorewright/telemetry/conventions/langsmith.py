@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import Final
 
 from scorewright.domain.json_value import JsonValue
-from scorewright.telemetry.attribute_values import documents_of, text, value
+from scorewright.telemetry.attribute_values import (
+    amount,
+    count,
+    documents_of,
+    object_of,
+    text,
+    value,
+)
 from scorewright.telemetry.conventions import genai
 from scorewright.telemetry.raw_span import RawSpan
 from scorewright.telemetry.span_facts import Convention, SpanFacts, SpanKind
@@ -47,6 +54,12 @@ def read(span: RawSpan) -> SpanFacts | None:
         facts.tool_arguments, facts.tool_result = facts.input_value, facts.output_value
     elif facts.kind == "retriever":
         facts.documents = documents_of(facts.output_value)
+    elif facts.kind == "llm":
+        details = object_of(attributes, "gen_ai.usage.input_token_details")
+        facts.cached_tokens = count(details, "cache_read")
+        facts.temperature = amount(
+            attributes, "gen_ai.request.temperature", "langsmith.metadata.ls_temperature"
+        )
     return facts
 
 

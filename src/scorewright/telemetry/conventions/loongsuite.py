@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from scorewright.domain.json_value import JsonValue
-from scorewright.telemetry.attribute_values import documents_of, text
+from scorewright.telemetry.attribute_values import amount, text
+from scorewright.telemetry.conventions import genai
 from scorewright.telemetry.raw_span import RawSpan
 from scorewright.telemetry.span_facts import Convention, SpanFacts, SpanKind
 
@@ -26,6 +27,8 @@ _KINDS: Final[dict[JsonValue, SpanKind]] = {
 def read(span: RawSpan) -> SpanFacts | None:
     """Read the kind and what only this convention names."""
     attributes = span.attributes
+    if "gen_ai.span.kind" not in attributes and "gen_ai.session.id" not in attributes:
+        return None
     kind = text(attributes, "gen_ai.span.kind")
     session = text(attributes, "gen_ai.session.id")
     if kind is None and session is None:
@@ -35,10 +38,14 @@ def read(span: RawSpan) -> SpanFacts | None:
         session_id=session,
         input_value=attributes.get("input.value"),
         output_value=attributes.get("output.value"),
+        framework=text(attributes, "gen_ai.framework"),
     )
     if facts.kind == "retriever":
-        facts.query = text(attributes, "gen_ai.retrieval.query.text", "gen_ai.retrieval.query")
-        facts.documents = documents_of(attributes.get("gen_ai.retrieval.documents"))
+        genai.add_retrieval(facts, attributes)
+    elif facts.kind == "llm":
+        # Nanoseconds here, where others that use the name mean seconds.
+        waited = amount(attributes, "gen_ai.response.time_to_first_token")
+        facts.time_to_first_token_ms = None if waited is None else waited / 1e6
     return facts
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 import msgspec
 
 from scorewright.domain.json_value import JsonObject, JsonValue
-from scorewright.telemetry.attribute_values import count, documents_of, usage_of
+from scorewright.telemetry.attribute_values import amount, count, documents_of, usage_of
 from scorewright.telemetry.container import container
 from scorewright.telemetry.raw_span import RawSpan
 from scorewright.telemetry.span_facts import Convention, SpanFacts, SpanKind
+from scorewright.telemetry.tool_definitions import read_tools
 
 _KINDS: Final[dict[JsonValue, SpanKind]] = {
     "LLM": "llm",
@@ -45,12 +47,18 @@ def read(span: RawSpan) -> SpanFacts | None:
             count(tokens, "output_tokens"),
             count(tokens, "total_tokens"),
         ),
+        cached_tokens=count(tokens, "cache_read_input_tokens"),
     )
     if facts.kind == "tool":
         facts.tool_name = _text(attributes, "mlflow.spanFunctionName")
         facts.tool_arguments, facts.tool_result = facts.input_value, facts.output_value
     elif facts.kind == "retriever":
         facts.documents = documents_of(facts.output_value)
+    elif facts.kind == "llm":
+        asked = facts.input_value
+        facts.temperature = amount(asked, "temperature") if isinstance(asked, dict) else None
+        if (tools := attributes.get("mlflow.chat.tools")) is not None:
+            facts.available_tools = partial(read_tools, tools)
     return facts
 
 

@@ -15,9 +15,12 @@ _TURN: Final = re.compile(r"^(system|developer|user|assistant|tool): ", re.MULTI
 
 
 def read(span: RawSpan) -> SpanFacts | None:
-    """Read the events `gen_ai.content.prompt` and `gen_ai.content.completion`."""
-    facts = SpanFacts()
-    found = False
+    """Read the environment, and the events `gen_ai.content.prompt` and `gen_ai.content.completion`."""
+    if not span.events and "gen_ai.environment" not in span.attributes:
+        return None
+    environment = text(span.attributes, "gen_ai.environment")
+    facts = SpanFacts(environment=environment)
+    found = environment is not None
     for event in span.events:
         spoken = text(event.attributes, "gen_ai.prompt", "gen_ai.completion")
         if spoken is None:

@@ -6,11 +6,19 @@ from functools import partial
 from typing import Final
 
 from scorewright.domain.json_value import JsonObject, JsonValue
-from scorewright.telemetry.attribute_values import amount, count, text, usage_of, value
+from scorewright.telemetry.attribute_values import (
+    amount,
+    count,
+    object_of,
+    text,
+    usage_of,
+    value,
+)
 from scorewright.telemetry.container import container
 from scorewright.telemetry.messages import Message, message_of, read_messages
 from scorewright.telemetry.raw_span import RawSpan
-from scorewright.telemetry.span_facts import Convention, SpanFacts
+from scorewright.telemetry.span_facts import Convention, SpanFacts, ToolDefinition
+from scorewright.telemetry.tool_definitions import read_tools
 
 _AGENT: Final = ("pydantic_ai.all_messages", "all_messages_events", "final_result", "agent_name")
 
@@ -38,6 +46,8 @@ def _model_call(attributes: JsonObject) -> SpanFacts | None:
     )
     if "response_data" in attributes:
         facts.output_messages = partial(read_messages, attributes["response_data"])
+    if "model_request_parameters" in attributes and "gen_ai.tool.definitions" not in attributes:
+        facts.available_tools = partial(_offered, attributes)
     if "events" in attributes:
         facts.input_messages = partial(_told, attributes["events"], chosen=False)
         facts.output_messages = partial(_told, attributes["events"], chosen=True)
@@ -53,6 +63,12 @@ def _told(raw: JsonValue, *, chosen: bool) -> tuple[Message, ...]:
         if isinstance(event, dict) and (event.get("event.name") == "gen_ai.choice") is chosen
         if (message := message_of(event)) is not None
     )
+
+
+def _offered(attributes: JsonObject) -> tuple[ToolDefinition, ...]:
+    """Read the tools of a request, as versions wrote them that knew no attribute for them."""
+    settings = object_of(attributes, "model_request_parameters")
+    return (*read_tools(settings.get("function_tools")), *read_tools(settings.get("output_tools")))
 
 
 def _agent_run(span: RawSpan) -> SpanFacts:
@@ -86,6 +102,7 @@ CONVENTION: Final = Convention(
             "tool_response",
             "operation",
             "events",
+            "model_request_parameters",
             "request_data",
             "response_data",
         }

@@ -5,15 +5,21 @@ from __future__ import annotations
 from typing import Final
 
 from scorewright.domain.json_value import JsonValue
-from scorewright.telemetry.attribute_values import text, value
+from scorewright.telemetry.attribute_values import amount, text, value
 from scorewright.telemetry.conventions.genai import DETAILS_EVENT
 from scorewright.telemetry.messages import Message, read_messages
 from scorewright.telemetry.raw_span import RawSpan
 from scorewright.telemetry.span_facts import Convention, SpanFacts
 
+_SCOPE: Final = "strands.telemetry.tracer"
+#: Milliseconds here, where the name means seconds elsewhere.
+_WAITED: Final = "gen_ai.server.time_to_first_token"
+
 
 def read(span: RawSpan) -> SpanFacts | None:
-    """Read a tool's span that has events; everything else of Strands is plain GenAI."""
+    """Read a tool's span that has events, and what a model's says in another unit; all else is plain GenAI."""
+    if span.scope == _SCOPE and _WAITED in span.attributes:
+        return SpanFacts(time_to_first_token_ms=amount(span.attributes, _WAITED))
     if not span.events or span.attributes.get("gen_ai.operation.name") != "execute_tool":
         return None
     facts = SpanFacts(kind="tool")

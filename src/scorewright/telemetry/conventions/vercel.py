@@ -6,11 +6,12 @@ from functools import partial
 from typing import Final
 
 from scorewright.domain.json_value import JsonObject, JsonValue
-from scorewright.telemetry.attribute_values import count, text, usage_of, value
+from scorewright.telemetry.attribute_values import amount, count, text, usage_of, value
 from scorewright.telemetry.container import container
 from scorewright.telemetry.messages import Message, ToolCall, read_messages
 from scorewright.telemetry.raw_span import RawSpan
 from scorewright.telemetry.span_facts import Convention, SpanFacts, SpanKind
+from scorewright.telemetry.tool_definitions import read_tools
 
 
 def read(span: RawSpan) -> SpanFacts | None:
@@ -23,6 +24,7 @@ def read(span: RawSpan) -> SpanFacts | None:
     kind = _kind(operation)
     facts = SpanFacts(
         kind=kind,
+        framework="vercel-ai",
         model=text(attributes, "ai.model.id", "gen_ai.request.model"),
         vendor=text(attributes, "ai.model.provider", "gen_ai.system"),
         input_value=value(attributes, "ai.prompt", "ai.value"),
@@ -44,7 +46,20 @@ def read(span: RawSpan) -> SpanFacts | None:
         facts.output_messages = partial(_answer, attributes)
         if "ai.prompt.messages" in attributes:
             facts.input_messages = partial(read_messages, attributes["ai.prompt.messages"])
+        _add_request(facts, attributes)
     return facts
+
+
+def _add_request(facts: SpanFacts, attributes: JsonObject) -> None:
+    facts.temperature = amount(attributes, "gen_ai.request.temperature", "ai.settings.temperature")
+    facts.cached_tokens = count(
+        attributes, "ai.usage.cachedInputTokens", "ai.usage.inputTokenDetails.cacheReadTokens"
+    )
+    facts.time_to_first_token_ms = amount(
+        attributes, "ai.response.msToFirstChunk", "ai.stream.msToFirstChunk"
+    )
+    if (tools := attributes.get("ai.prompt.tools")) is not None:
+        facts.available_tools = partial(read_tools, tools)
 
 
 def _kind(operation: str) -> SpanKind:

@@ -1,0 +1,97 @@
+"""Conversations as items: the traces of one session, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from scorewright.domain.convention import Level
+from scorewright.domain.errors import UsageError
+from scorewright.domain.item_shape import ItemShape
+from scorewright.sources.item_shapes import Members, describe, span_shape
+from scorewright.sources.listed import Entry, ListedSource
+from scorewright.sources.source import Field, Notice, SourceKind
+from scorewright.sources.trace_files import judged_traces
+from scorewright.telemetry.assembly import Trace, session_of
+from scorewright.telemetry.items import conversation_item
+
+
+class Conversations(ListedSource):
+    """Sessions by the start of their first turn; a trace that names no session is one by itself.
+
+    Args:
+        traces: In order.
+        path: Where they were read.
+        notices: What was odd about the files.
+        with_previous: Whether earlier turns show what was said in them.
+    """
+
+    kind: SourceKind = "conversations"
+    noun = "conversation"
+
+    def __init__(
+        self,
+        traces: Sequence[Trace],
+        *,
+        path: Path | None,
+        notices: Sequence[Notice],
+        with_previous: bool,
+    ) -> None:
+        self._with_previous = with_previous
+        sessions: dict[tuple[bool, str], list[Trace]] = {}
+        for trace in traces:
+            session_id = session_of(trace)
+            key = (session_id is not None, session_id or trace.root.trace_id)
+            sessions.setdefault(key, []).append(trace)
+        self._conversations = list(sessions.values())
+        entries = [Entry(name, name, Level.TRACE) for _, name in sessions]
+        alone = sum(not named for named, _ in sessions)
+        if alone:
+            text = f"traces that name no session: {alone:,} of {len(traces):,}; each is a conversation of its own"
+            notices = [*notices, Notice(None, text)]
+        super().__init__(entries, path=path, notices=notices)
+
+    def item_level(self, level: Level) -> Level:
+        """Return the level of the items that an evaluator of a level sees.
+
+        Raises:
+            UsageError: The caller's: a conversation is not seen by its agents or model calls.
+        """
+        if level in (Level.AGENT, Level.LLM):
+            raise UsageError(
+                f"its level is {level.value}, but a conversation is judged as a whole; "
+                "judge its traces with --source traces"
+            )
+        return Level.TRACE
+
+    def fields(self, level: Level) -> list[Field]:  # noqa: ARG002 - all are of one level
+        """List what the items hold."""
+        return self._members().fields
+
+    def shape(self, level: Level) -> ItemShape:  # noqa: ARG002 - all are of one level
+        """Say how arguments are read from the items."""
+        return span_shape(self._members(), part="trace", objects={Level.TRACE: "trace_item"})
+
+    def items(self) -> Iterator[bytes]:
+        """Stream the conversations in order, made anew each time."""
+        for turns in self._conversations:
+            yield conversation_item(turns, with_previous=self._with_previous)
+
+    def _members(self) -> Members:
+        names = {name for turns in self._conversations for name in turns[-1].root.attributes}
+        return Members(describe("conversation"), attributes="trace.attributes", names=names)
+
+
+def open_conversations(path: Path, *, with_previous: bool) -> Conversations:
+    """Read a file or folder of traces as conversations.
+
+    Raises:
+        CallerError: Nothing in it can be read as traces.
+    """
+    traces, notices = judged_traces(path)
+    return Conversations(
+        traces,
+        path=path,
+        notices=notices,
+        with_previous=with_previous,
+    )
