@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 
 from measure import Figure, ratios, take_turns
-from scorewright.domain.binding import Argument, How, Path
+from scorewright.domain.binding import Argument, How, Path, compile_binding
 from scorewright.domain.convention import Convention
 from scorewright.domain.result import Scored
 from scorewright.engine.execute import Item, Job, execute
@@ -17,6 +17,7 @@ from scorewright.runners.harness.protocol import Load
 from scorewright.runners.jail.supervisor import JailRunner
 
 ITEMS = 20_000
+IN_MEMORY = 100
 SPANS = 10
 #: Of one span's messages: an item then has 15 KB.
 MESSAGE_CHARS = 1_000
@@ -35,26 +36,52 @@ WORKS: dict[str, tuple[How, tuple[Path, ...], str]] = {
 
 
 def measure_traces(rounds: int) -> list[Figure]:
-    """Compare evaluators that are given a trace with one that is given a text out of it, in one warm jail."""
+    """Compare evaluators that are given a trace with one that is given a text out of it.
+
+    Once in this process, where nothing else takes time, and once in a warm jail, which is what a user gets.
+    """
     data = _item()
+    loads = {name: _load(*work) for name, work in WORKS.items()}
+    bare = {name: lambda load=load: _bare_s(data, load) for name, load in loads.items()}
+    figures = _figures("bound and called", take_turns(rounds, bare))
     items = [Item(str(number), data) for number in range(ITEMS)]
     runner = JailRunner()
     try:
-        jobs = {name: Job(_load(*work), runner) for name, work in WORKS.items()}
-        runs = {name: lambda job=job: _run_s(items, job) for name, job in jobs.items()}
-        walls = take_turns(rounds, runs)
+        jobs = {name: Job(load, runner) for name, load in loads.items()}
+        jailed = {name: lambda job=job: _run_s(items, job) for name, job in jobs.items()}
+        return figures + _figures("in the jail", take_turns(rounds, jailed))
     finally:
         runner.close()
+
+
+def _figures(where: str, walls: dict[str, list[float]]) -> list[Figure]:
     field_s = next(iter(walls.values()))
     figures: list[Figure] = []
     for name, wall_s in walls.items():
-        what = f"{name}, {SPANS} spans in {len(data) / 1000:.0f} KB"
+        what = f"{name}, {where}"
         budget = BUDGET if name == "Trace, its output" else None
         figures += [
             Figure(what, "items/s", tuple(ITEMS / each for each in wall_s)),
             Figure(what, "x one field", ratios(field_s, wall_s), budget, at_most=False),
         ]
     return figures
+
+
+def _bare_s(data: bytes, load: Load) -> float:
+    """Time the items one after the other in memory, as they lie in a worker's."""
+    memory = memoryview(data * IN_MEMORY)
+    items = [memory[at : at + len(data)] for at in range(0, len(memory), len(data))]
+    binding = compile_binding(load.plan)
+    namespace: dict[str, Callable[..., float]] = {}
+    exec(load.source, namespace)  # noqa: S102 - our own evaluator
+    bind, let_go, evaluate = binding.bind, binding.let_go, namespace["evaluate"]
+    start = time.perf_counter()
+    for _ in range(ITEMS // IN_MEMORY):
+        for item in items:
+            evaluate(*bind(item)[0])
+            if let_go is not None:
+                let_go()
+    return time.perf_counter() - start
 
 
 def _run_s(items: Sequence[Item], job: Job) -> float:

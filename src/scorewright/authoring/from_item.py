@@ -41,7 +41,15 @@ def trace_from_item(item: Item, whole: Whole) -> Trace:
         item: The decoded item; `trace` with its light members is enough.
         whole: Gives the whole decoded item; called at most once, when the spans are first asked for.
     """
-    return Trace._lazily(_TRACE, item, whole)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - not for authors
+    trace = Trace._lazily(_TRACE, item, whole)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - not for authors
+    told: dict[str, Any] = item["trace"]
+    # To put a text in place takes less than to be asked for it.
+    asked, answered = told.get("input"), told.get("output")
+    if asked is None or isinstance(asked, str):
+        trace.input = asked
+    if answered is None or isinstance(answered, str):
+        trace.output = answered
+    return trace
 
 
 def agent_trace_from_item(item: Item, whole: Whole) -> AgentTrace:
