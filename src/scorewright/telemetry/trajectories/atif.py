@@ -15,9 +15,8 @@ from scorewright.telemetry.findings import Findings
 from scorewright.telemetry.instants import instant_of
 from scorewright.telemetry.messages import Message, ToolCall, ToolResult, message_of, word_of
 from scorewright.telemetry.trajectories.amounts import amounts_of, object_in
-from scorewright.telemetry.trajectories.message_rows import others_of, trace_id_of
+from scorewright.telemetry.trajectories.message_rows import others_of, tools_in, trace_id_of
 from scorewright.telemetry.trajectories.model import Trajectory, Turn
-from scorewright.telemetry.trajectories.offered_tools import tools_of
 
 _ROLES: Final = {"user": "user", "system": "system", "agent": "assistant"}
 
@@ -50,7 +49,7 @@ def read_atif(row: JsonValue, findings: Findings) -> Trajectory:
         session_id=text(row, "session_id"),
         agent_name=text(agent, "name"),
         model=text(agent, "model_name"),
-        tools=tools_of(agent.get("tool_definitions")),
+        tools=tools_in(agent, "tool_definitions"),
         spent=amounts_of(object_in(row, "final_metrics")),
         others=others_of(row, {"steps"}, findings),
     )

@@ -1,22 +1,14 @@
-"""Messages, calls and tools as an item writes them."""
+"""A trajectory's messages and tools as an item writes them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-import msgspec
-
 from scorewright.domain.json_value import JsonObject, JsonValue
-from scorewright.telemetry.envelopes import arguments, result
-from scorewright.telemetry.messages import Message, ToolCall
+from scorewright.telemetry.envelopes import result
+from scorewright.telemetry.items.chat import call_objects, text_of
+from scorewright.telemetry.messages import Message
 from scorewright.telemetry.span_facts import ToolDefinition
-
-
-def text_of(value: JsonValue) -> str:
-    """Write a value as text: a text as it is, nothing as the empty one, everything else as JSON."""
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
 def message_objects(message: Message) -> Iterator[JsonObject]:
@@ -32,14 +24,6 @@ def message_objects(message: Message) -> Iterator[JsonObject]:
         yield {"role": "tool", "content": content, "tool_call_id": answered.call_id}
     if message.role != "assistant" and not is_result_alone:
         yield spoken
-
-
-def call_objects(calls: Iterable[ToolCall]) -> list[JsonValue]:
-    """Write the tools that a model asked for."""
-    return [
-        {"id": call.call_id, "name": call.name, "arguments": arguments(call.arguments)}
-        for call in calls
-    ]
 
 
 def tool_objects(tools: Iterable[ToolDefinition]) -> list[JsonValue]:

@@ -7,9 +7,8 @@ from typing import TypeAlias
 
 import msgspec
 
-from scorewright.domain.json_value import JsonObject, JsonValue
-from scorewright.telemetry.envelopes import arguments, result
 from scorewright.telemetry.messages import Message, ToolCall, ToolResult
+from scorewright.telemetry.tool_calls import CalledTool, tool_of_messages
 from scorewright.telemetry.trajectories.model import Turn
 
 
@@ -35,13 +34,6 @@ class Used(msgspec.Struct):
     answered: ToolResult | None = None
 
     @property
-    def name(self) -> str:
-        """The tool's name; empty where nothing names it."""
-        if self.call is not None and self.call.name:
-            return self.call.name
-        return (self.answered.name or "") if self.answered is not None else ""
-
-    @property
     def call_id(self) -> str | None:
         """The call's id, by whichever side names it."""
         for side in (self.call, self.answered):
@@ -49,23 +41,11 @@ class Used(msgspec.Struct):
                 return side.call_id
         return None
 
-    @property
-    def arguments(self) -> JsonObject | None:
-        """What the tool was given; None where nothing tells."""
-        return None if self.call is None else arguments(self.call.arguments)
-
-    @property
-    def result(self) -> JsonValue:
-        """What the tool answered; None where nothing tells."""
-        return None if self.answered is None else result(self.answered.result)
-
-    @property
-    def error(self) -> str | None:
-        """What a failed tool answered; None when it did not fail."""
-        if self.answered is None or not self.answered.failed:
-            return None
-        said = self.result
-        return said if isinstance(said, str) and said else "error"
+    def read(self) -> CalledTool:
+        """Put the two sides together; the name is empty where nothing tells it."""
+        name = self.answered.name if self.answered is not None else None
+        asked = self.call or ToolCall(None, name or "", None)
+        return tool_of_messages(asked, self.answered)
 
 
 Event: TypeAlias = Asked | Said | Used

@@ -10,9 +10,11 @@ import msgspec
 
 from scorewright.domain.json_value import JsonObject, JsonValue
 from scorewright.telemetry.instants import iso_utc
+from scorewright.telemetry.items.chat import call_objects
 from scorewright.telemetry.messages import last_text
 from scorewright.telemetry.span_facts import Usage
-from scorewright.telemetry.trajectories.chat import call_objects, message_objects, tool_objects
+from scorewright.telemetry.tool_calls import CalledTool
+from scorewright.telemetry.trajectories.chat import message_objects, tool_objects
 from scorewright.telemetry.trajectories.events import Asked, Event, Said, Used, events_of
 from scorewright.telemetry.trajectories.head import with_head
 from scorewright.telemetry.trajectories.model import NOTHING, Spent, Trajectory, Turn
@@ -36,7 +38,12 @@ class _Parts:
         self._turns = trajectory.turns
         self._events = events_of(trajectory.turns)
         self._answers = [event for event in self._events if isinstance(event, Said)]
-        self._tools = [event for event in self._events if isinstance(event, Used)]
+        #: By the number of the step.
+        self._called = {
+            number: event.read()
+            for number, event in enumerate(self._events, 1)
+            if isinstance(event, Used)
+        }
         messages = tuple(turn.message for turn in self._turns)
         self._input = last_text(messages, "user")
         self._output = _final_answer(self._turns)
@@ -64,7 +71,7 @@ class _Parts:
 
     def _light(self) -> JsonObject:
         start_ns, end_ns = self._times
-        errors = sum(tool.error is not None for tool in self._tools)
+        errors = sum(called.error is not None for called in self._called.values())
         agent_name = self._told.agent_name
         models = [self._model_of(answer.turn) for answer in self._answers] or [self._told.model]
         return {
@@ -85,9 +92,9 @@ class _Parts:
                 "cost_usd": self._spent.cost_usd,
                 "error_count": errors,
                 "has_errors": errors > 0,
-                "span_count": 1 + len(self._answers) + len(self._tools),
+                "span_count": 1 + len(self._answers) + len(self._called),
                 "llm_call_count": len(self._answers),
-                "tool_call_count": len(self._tools),
+                "tool_call_count": len(self._called),
             },
         }
 
@@ -160,13 +167,14 @@ class _Parts:
                     "is_response": event is self._answers[-1] and not message.calls,
                 }
             case Used():
+                called = self._called[number]
                 return {
                     "type": "tool",
-                    "name": event.name,
-                    "arguments": event.arguments,
-                    "result": event.result,
+                    "name": called.name,
+                    "arguments": called.arguments,
+                    "result": called.result,
                     "call_id": event.call_id,
-                    "error": event.error,
+                    "error": called.error,
                     "duration_ms": None,
                     "nested": [],
                 }
@@ -194,7 +202,7 @@ class _Parts:
             if isinstance(event, Said):
                 spans.append(self._answer_span(number, event, histories.get(event.position)))
             elif isinstance(event, Used):
-                spans.append(_tool_span(number, event))
+                spans.append(_tool_span(number, event.call_id, self._called[number]))
         return spans
 
     def _root_span(self) -> JsonObject:
@@ -257,19 +265,18 @@ class _Parts:
         return histories
 
 
-def _tool_span(number: int, used: Used) -> JsonObject:
-    name = used.name
+def _tool_span(number: int, call_id: str | None, called: CalledTool) -> JsonObject:
     return {
-        **_span(_span_id(number), 0, name or "tool", "tool"),
-        "status": "UNSET" if used.error is None else "ERROR",
+        **_span(_span_id(number), 0, called.name or "tool", "tool"),
+        "status": "UNSET" if called.error is None else "ERROR",
         **_known(
-            error=used.error,
-            input=used.arguments,
-            output=used.result,
-            tool=name or None,
-            call_id=used.call_id,
-            arguments=used.arguments,
-            result=used.result,
+            error=called.error,
+            input=called.arguments,
+            output=called.result,
+            tool=called.name or None,
+            call_id=call_id,
+            arguments=called.arguments,
+            result=called.result,
         ),
         "attributes": {},
     }

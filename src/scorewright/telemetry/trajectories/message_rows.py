@@ -21,10 +21,11 @@ from scorewright.telemetry.messages import (
     message_of,
     word_of,
 )
+from scorewright.telemetry.span_facts import ToolDefinition
 from scorewright.telemetry.span_id import TRACE_BYTES, id_of_text
+from scorewright.telemetry.tool_definitions import read_tools
 from scorewright.telemetry.trajectories.amounts import amounts_of, object_in, spent_of, with_cost
 from scorewright.telemetry.trajectories.model import ITEM_MEMBERS, NOTHING, Trajectory, Turn
-from scorewright.telemetry.trajectories.offered_tools import tools_of
 
 _SESSION: Final = (
     "session_id",
@@ -200,10 +201,16 @@ def _trajectory(
         session_id=text(row, *_SESSION) or text(object_in(row, "session"), "id"),
         agent_name=text(row, "agent_name", "agent") or text(agent, "name"),
         model=text(row, "model", "model_name") or text(agent, "model"),
-        tools=tools_of(value(row, "tools", "functions")),
+        tools=tools_in(row, "tools", "functions"),
         spent=with_cost(amounts_of(object_in(row, "usage")), row),
         others=others_of(row, used, findings),
     )
+
+
+def tools_in(body: JsonObject, *names: str) -> tuple[ToolDefinition, ...] | None:
+    """Read the tools that were offered; None when there is no list of them."""
+    listed_tools = value(body, *names)
+    return read_tools(listed_tools) if isinstance(listed_tools, list) else None
 
 
 def trace_id_of(row: JsonObject) -> str | None:
