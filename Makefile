@@ -7,6 +7,7 @@ UV ?= $(if $(wildcard $(BIN)/uv),$(BIN)/uv,uv)
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 COMPILE = $(UV) pip compile --quiet --upgrade --universal --python-version 3.11 \
 	--generate-hashes --no-emit-index-url --no-header --annotation-style line
+FUZZ_SECONDS ?= 300
 EXAMPLES := examples/variables/amount_within_tolerance.py \
 	examples/inputs_outputs_trace/reply_profile.py \
 	examples/trace_object/required_facts.py
@@ -16,7 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test test-instrumentation lint types fmt docs bench selfcheck lock ci clean
+.PHONY: help run test test-instrumentation fuzz lint types fmt docs bench selfcheck lock ci clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -30,6 +31,9 @@ test: $(VENV)/.test  ## install what the tests need and run the whole suite
 test-instrumentation:  ## run the recipes of docs/how-to/instrument.md with the real SDKs, installed on their own
 	@$(MAKE) --no-print-directory VENV=$(SDKS) $(SDKS)/.instrumentation
 	$(SDKS)/bin/python -m pytest --numprocesses=2 tests/instrumentation
+
+fuzz: $(VENV)/.fuzz  ## feed damaged traces and filters, for FUZZ_SECONDS or five minutes
+	$(BIN)/python tests/fuzz/run.py --seconds $(FUZZ_SECONDS)
 
 lint: $(VENV)/.lint  ## check style, import layers and declared dependencies
 	$(BIN)/ruff check .
@@ -59,6 +63,7 @@ lock:  ## resolve the dependencies again and pin them with their hashes (needs u
 	$(COMPILE) pyproject.toml -c requirements/test.txt --extra pandas --extra test --extra lint -o requirements/lint.txt
 	$(COMPILE) pyproject.toml -c requirements/test.txt --extra pandas --extra test --extra oracle -o requirements/oracle.txt
 	$(COMPILE) pyproject.toml -c requirements/test.txt --extra test --extra instrumentation -o requirements/instrumentation.txt
+	$(COMPILE) pyproject.toml -c requirements/test.txt --extra pandas --extra test --extra fuzz -o requirements/fuzz.txt
 	echo 'hatchling' | $(COMPILE) - -c requirements/lint.txt -o requirements/build.txt
 
 ci:  ## what is checked before a change lands
@@ -84,6 +89,12 @@ $(VENV)/.run: pyproject.toml requirements/build.txt requirements/run.txt | $(BIN
 $(VENV)/.test: $(VENV)/.run requirements/test.txt
 	@echo 'Installing what the tests need ...'
 	@$(PIP) install --require-hashes -r requirements/test.txt
+	@touch $@
+
+$(VENV)/.fuzz: $(VENV)/.test requirements/fuzz.txt
+	@echo 'Installing what fuzzing needs ...'
+	@$(PIP) install --require-hashes -r requirements/fuzz.txt || \
+		echo 'make: atheris does not install on this Python; inputs are chosen without coverage' >&2
 	@touch $@
 
 $(VENV)/.lint: $(VENV)/.test requirements/lint.txt

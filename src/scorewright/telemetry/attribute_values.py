@@ -13,6 +13,8 @@ from scorewright.telemetry.messages import message_of
 from scorewright.telemetry.span_facts import Document, Usage
 
 _DIGITS = re.compile(r"[0-9]{1,15}")
+#: A count this large is none, written as a number or in digits: sums of them have to fit into 64 bits.
+_TOO_MANY: Final = 10**15
 #: Levels that dotted names are unfolded to.
 _MAX_LEVELS: Final = 24
 
@@ -41,9 +43,9 @@ def count(attributes: JsonObject, *names: str) -> int | None:
         found = attributes.get(name)
         if found is None:
             continue
-        if type(found) is int and found >= 0:
+        if type(found) is int and 0 <= found < _TOO_MANY:
             return found
-        if type(found) is float and found.is_integer() and found >= 0:
+        if type(found) is float and 0 <= found < _TOO_MANY and found.is_integer():
             return int(found)
         if type(found) is str and _DIGITS.fullmatch(found):
             return int(found)

@@ -45,10 +45,14 @@ class Costs(msgspec.Struct, frozen=True):
 
     @property
     def total(self) -> float | None:
-        """Add everything up; what is unknown in part is unknown as a whole."""
+        """Add everything up; what is unknown in part is unknown as a whole, as is a sum too large for a number."""
         known = [cost for cost in (*self.reported, *self.calculated) if cost is not None]
-        whole = len(known) == len(self.reported) + len(self.calculated)
-        return math.fsum(known) if known and whole else None
+        if not known or len(known) < len(self.reported) + len(self.calculated):
+            return None
+        try:
+            return math.fsum(known)
+        except OverflowError:
+            return None
 
 
 def costs_of(spans: Sequence[RawSpan], parents: Sequence[int], facts: Sequence[SpanFacts]) -> Costs:

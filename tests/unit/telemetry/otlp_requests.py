@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import random
+import re
+from pathlib import Path
 from typing import Any, cast
 
 from google.protobuf import json_format
@@ -17,21 +20,29 @@ from scorewright.telemetry.findings import Findings
 from scorewright.telemetry.json_request import decode_json
 from scorewright.telemetry.raw_span import RawSpan
 
+FIXTURES = Path(__file__).parents[2] / "fixtures" / "traces"
+
+
+def _recorded() -> tuple[list[str], list[str]]:
+    """List the names of attributes and events, and the texts, that stand in the fixtures."""
+    keys, said = set[str](), set[str]()
+    for path in FIXTURES.glob("*.json"):
+        text = path.read_text(encoding="utf-8")
+        keys.update(re.findall(r'"key": "([^"]*)"', text))
+        said.update(json.loads(f'"{raw}"') for raw in re.findall(r'"stringValue": "(.*)"\n', text))
+    return sorted(keys), sorted(said)
+
+
 TEXTS = st.text(max_size=12)
 INT64 = st.integers(-(2**63), 2**63 - 1)
-NAMES = st.sampled_from(
-    [
-        "gen_ai.input.messages",
-        "input.value",
-        "llm.token_count.prompt",
-        "ag.data.inputs",
-        "ai.prompt",
-    ]
-) | st.text(max_size=8)
+_KEYS, _SAID = _recorded()
+#: Of every convention, so that they meet as they never would.
+NAMES = st.sampled_from(_KEYS) | st.text(max_size=8)
 
 VALUES = st.recursive(
     st.builds(AnyValue)
     | st.builds(AnyValue, string_value=TEXTS)
+    | st.builds(AnyValue, string_value=st.sampled_from(_SAID))
     | st.builds(AnyValue, int_value=INT64)
     | st.builds(AnyValue, bool_value=st.booleans())
     | st.builds(AnyValue, double_value=st.floats())
@@ -85,6 +96,27 @@ REQUESTS = st.builds(
         max_size=2,
     ),
 )
+
+
+def cut(
+    request: ExportTraceServiceRequest, chance: random.Random
+) -> list[ExportTraceServiceRequest]:
+    """Send the spans of a request one by one or some at once, in any order; resource and scope stay with each."""
+    alone = [
+        ResourceSpans(
+            resource=block.resource, scope_spans=[ScopeSpans(scope=scope_block.scope, spans=[one])]
+        )
+        for block in request.resource_spans
+        for scope_block in block.scope_spans
+        for one in scope_block.spans
+    ]
+    chance.shuffle(alone)
+    requests: list[ExportTraceServiceRequest] = []
+    while alone:
+        size = chance.randint(1, len(alone))
+        requests.append(ExportTraceServiceRequest(resource_spans=alone[:size]))
+        alone = alone[size:]
+    return requests
 
 
 def as_camel_json(request: ExportTraceServiceRequest) -> bytes:

@@ -12,11 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from item_reading import light, strict
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
-from otlp_requests import REQUESTS, decoded, span
+from otlp_requests import REQUESTS, as_camel_json, as_snake_json, cut, decoded, span
 
 from scorewright.telemetry.assembly import assemble
 from scorewright.telemetry.findings import Findings
 from scorewright.telemetry.items import agent_items, trace_item
+from scorewright.telemetry.json_request import decode_json
 from scorewright.telemetry.protobuf_request import decode_protobuf
 from scorewright.telemetry.raw_span import RawSpan
 from scorewright.telemetry.summary import TraceSummary, summarise
@@ -50,6 +51,23 @@ def test_the_order_of_arrival_makes_no_difference(
 
     assert summaries(shuffled) == summaries(spans)
     assert [trace.tree for trace in assemble(shuffled)] == [trace.tree for trace in assemble(spans)]
+
+
+@given(REQUESTS, st.randoms(use_true_random=False))
+def test_into_how_many_requests_of_which_form_spans_are_cut_makes_no_difference(
+    sent: ExportTraceServiceRequest, chance: random.Random
+):
+    arrived: list[RawSpan] = []
+    for request in cut(sent, chance):
+        form = chance.choice(("protobuf", "camel", "snake"))
+        if form == "protobuf":
+            arrived.extend(decode_protobuf(request.SerializeToString(), Findings()))
+        else:
+            written = as_camel_json(request) if form == "camel" else as_snake_json(request)
+            arrived.extend(decode_json(written, Findings()))
+
+    whole = decode_protobuf(sent.SerializeToString(), Findings())
+    assert summaries(arrived) == summaries(whole)
 
 
 @given(REQUESTS)
@@ -88,6 +106,13 @@ def test_unknown_tokens_are_null_and_zero_is_a_count():
     known = summary(span(1, attributes=llm(0, 0))).tokens
     assert known is not None
     assert (known.input, known.output, known.total) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("count", [10**15, 1e300, 2**63 - 1, "9" * 16, -1, 1.5, "many", True])
+def test_a_count_that_cannot_be_one_is_unknown(count: object):
+    attributes = {"gen_ai.operation.name": "chat", "gen_ai.usage.input_tokens": count}
+
+    assert summary(span(1, attributes=attributes)).tokens is None
 
 
 def test_a_total_is_unknown_when_one_part_of_it_is():

@@ -111,6 +111,14 @@ def test_one_call_without_a_price_makes_the_cost_of_all_unknown_and_is_named():
     assert any("'nobody-sells-this'" in notice for notice in told.notices)
 
 
+def test_costs_that_add_up_to_no_number_are_unknown():
+    huge: dict[str, object] = {"gen_ai.usage.cost": 1e308}
+
+    assert (
+        summary(span(1), span(2, 1, attributes=huge), span(3, 1, attributes=huge)).cost_usd is None
+    )
+
+
 def test_no_price_at_all_is_no_cost_and_needs_no_notice():
     told = summary(span(1, attributes={**llm(), **UNPRICED}))
 
