@@ -15,19 +15,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 from scorewright.cli.environment import runner_name
-from scorewright.domain.convention import Convention
+from scorewright.cli.options import (
+    CONVENTIONS,
+    RUNNERS,
+    add_assignments,
+    add_bounds,
+    add_convention,
+    add_format,
+    add_run_limits,
+    add_run_output,
+    add_selection,
+    add_source,
+    at_least,
+)
 from scorewright.domain.errors import CallerError, OurError
 from scorewright.domain.source_language import LANGUAGES
 
 EXIT_CALLER = 2
 EXIT_OURS = 3
-RUNNERS = ("auto", "jail", "restricted", "deno", "remote", "local")
-CONVENTIONS = tuple(one.value for one in Convention)
 
 if TYPE_CHECKING:
     _Commands: TypeAlias = "argparse._SubParsersAction[_Parser]"  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - argparse has no other name for it
-
-_RUNNER_VARIABLE = "SCOREWRIGHT_RUNNER"
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -105,40 +113,6 @@ def _command(
     return parser
 
 
-def _add_format(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--format",
-        choices=("table", "json"),
-        default="table",
-        help="json: one document on stdout and nothing else there",
-    )
-
-
-def _add_convention(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--convention", choices=CONVENTIONS, help="how evaluate is called; detected when not given"
-    )
-
-
-def _add_assignments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--map",
-        action="append",
-        default=[],
-        dest="mapping",
-        metavar="[EVALUATOR.]VARIABLE=FIELD",
-        help="column, path (meta.tags[0]) or JSON constant for a variable",
-    )
-    parser.add_argument(
-        "--param",
-        action="append",
-        default=[],
-        dest="params",
-        metavar="[EVALUATOR.]KEY=VALUE",
-        help="value of a config param",
-    )
-
-
 def _add_run(commands: _Commands) -> None:
     parser = _command(
         commands,
@@ -163,107 +137,13 @@ def _add_run(commands: _Commands) -> None:
         metavar="PATH",
         help="CSV, JSONL, JSON or Parquet; OTLP as JSON, JSON Lines or protobuf, or a folder of it; gzipped or not",
     )
-    _add_source(parser)
-    _add_assignments(parser)
-    _add_convention(parser)
-    _add_selection(parser)
-    _add_run_limits(parser)
-    _add_run_output(parser)
-    _add_format(parser)
-
-
-def _add_source(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--source",
-        choices=("auto", "dataset", "traces", "conversations", "trajectories", "logs"),
-        default="auto",
-        help="what the data are (default: auto, which tells data sets, traces and logs apart)",
-    )
-    parser.add_argument(
-        "--level",
-        choices=("trace", "agent", "llm"),
-        help="what of a trace evaluators see that are written for no level (default: trace)",
-    )
-    parser.add_argument(
-        "--previous-turns",
-        action="store_true",
-        help="of conversations, show input and output of earlier turns as well",
-    )
-
-
-def _add_run_limits(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--runner",
-        choices=RUNNERS,
-        help=f"where the code runs; local is no sandbox (default: auto; {_RUNNER_VARIABLE} may name any other)",
-    )
-    parser.add_argument(
-        "--workers", type=_at_least(1), metavar="N", help="processes (default: one per core)"
-    )
-    _add_bounds(parser)
-
-
-def _add_bounds(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--timeout-s",
-        type=_seconds,
-        default=10.0,
-        metavar="S",
-        help="seconds an item may take (default: 10)",
-    )
-    parser.add_argument(
-        "--memory-mb",
-        type=_at_least(16),
-        default=256,
-        metavar="M",
-        help="MiB a worker may use (default: 256)",
-    )
-
-
-def _add_selection(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--filter",
-        metavar="EXPRESSION",
-        help="""only rows that match, as in 'tokens > 1000 and not output contains "sorry"'""",
-    )
-    parser.add_argument(
-        "--sample-rate",
-        type=_share,
-        default=1.0,
-        metavar="RATE",
-        help="take each row with this probability, 0 to 1, the same rows every time (default: 1)",
-    )
-    parser.add_argument("--limit", type=_at_least(0), metavar="N", help="the first N of these rows")
-
-
-def _add_run_output(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--out", type=Path, metavar="PATH", help="results as .jsonl, .csv or .parquet"
-    )
-    parser.add_argument(
-        "--resume",
-        action="store_true",
-        help="keep the results in --out; run what failed or is missing",
-    )
-    parser.add_argument(
-        "--no-cache",
-        action="store_true",
-        help="compute every result, and keep none in .scorewright/cache",
-    )
-    parser.add_argument(
-        "--fail-under",
-        action="append",
-        default=[],
-        metavar="EVALUATOR[.METRIC|.pass_rate]=NUMBER",
-        help="exit with 1 when the mean is below, or too many items failed",
-    )
-    parser.add_argument(
-        "--max-failed",
-        type=_share,
-        default=0.05,
-        metavar="SHARE",
-        help="share of failed items that --fail-under tolerates (default: 0.05)",
-    )
+    add_source(parser)
+    add_assignments(parser)
+    add_convention(parser)
+    add_selection(parser)
+    add_run_limits(parser)
+    add_run_output(parser)
+    add_format(parser)
 
 
 def _add_check(commands: _Commands) -> None:
@@ -275,23 +155,23 @@ def _add_check(commands: _Commands) -> None:
         call=_call_check,
     )
     parser.add_argument("evaluators", nargs="+", type=Path, metavar="EVALUATOR")
-    _add_convention(parser)
+    add_convention(parser)
     parser.add_argument(
         "--purity",
         action="store_true",
         help="judge items with another process, item order, clock, chance and hash seed; say what differed",
     )
     parser.add_argument("--data", type=Path, metavar="PATH", help="items for --purity")
-    _add_assignments(parser)
+    add_assignments(parser)
     parser.add_argument(
         "--limit",
-        type=_at_least(1),
+        type=at_least(1),
         default=200,
         metavar="N",
         help="items to judge for --purity, from the first (default: 200)",
     )
-    _add_bounds(parser)
-    _add_format(parser)
+    add_bounds(parser)
+    add_format(parser)
 
 
 def _add_new(commands: _Commands) -> None:
@@ -310,7 +190,7 @@ def _add_new(commands: _Commands) -> None:
     parser.add_argument(
         "--convention", choices=CONVENTIONS, default="variables", help="how evaluate is called"
     )
-    _add_format(parser)
+    add_format(parser)
 
 
 def _add_datasets(commands: _Commands) -> None:
@@ -326,7 +206,7 @@ def _add_datasets(commands: _Commands) -> None:
         call=_call_inspect,
     )
     inspect.add_argument("data", type=Path, metavar="PATH")
-    _add_format(inspect)
+    add_format(inspect)
 
 
 def _add_traces(commands: _Commands) -> None:
@@ -348,7 +228,7 @@ def _add_traces(commands: _Commands) -> None:
         metavar="PATH",
         help="OTLP as JSON, JSON Lines or protobuf, gzipped or not, or a folder of such files",
     )
-    _add_format(inspect)
+    add_format(inspect)
 
 
 def _add_runner(commands: _Commands) -> None:
@@ -370,7 +250,7 @@ def _add_runner(commands: _Commands) -> None:
         help="the runner: jail, restricted or deno (default: each of them)",
     )
     check.add_argument("--quick", action="store_true", help="only one probe of each dangerous kind")
-    _add_format(check)
+    add_format(check)
 
 
 def _call_run(options: argparse.Namespace) -> int:
@@ -467,37 +347,6 @@ def _call_runner_check(options: argparse.Namespace) -> int:
     from scorewright.cli.runner import check_command
 
     return check_command(options.name, quick=options.quick, as_json=options.format == "json")
-
-
-def _at_least(least: int) -> Callable[[str], int]:
-    def read(text: str) -> int:
-        number = int(text)
-        if number < least:
-            raise argparse.ArgumentTypeError(f"{number} is less than {least}")
-        return number
-
-    read.__name__ = "whole number"  # what argparse calls it in messages
-    return read
-
-
-def _seconds(text: str) -> float:
-    seconds = float(text)
-    if not 0.05 <= seconds <= 86_400:
-        raise argparse.ArgumentTypeError(f"{text} is not between 0.05 and 86400 seconds")
-    return seconds
-
-
-_seconds.__name__ = "number of seconds"  # what argparse calls it in messages
-
-
-def _share(text: str) -> float:
-    share = float(text)
-    if not 0 <= share <= 1:
-        raise argparse.ArgumentTypeError(f"{text} is not between 0 and 1")
-    return share
-
-
-_share.__name__ = "share"
 
 
 def _version() -> str:
