@@ -132,9 +132,13 @@ def any_items() -> list[Item]:
     said = [{"q": "ü"}, "text", ["list"], 0, None]
     items = [an_item(CAPITAL, trace={"input": {"country": "France"}, "output": "Paris"})]
     items += [an_item([], traceId=None), an_item([a_span("a")], agent={"input": "x"})]
-    for _ in range(60):
+    for _ in range(30):
         asked, answered = chance.choice(said), chance.choice(said)
-        items.append(an_item(any_spans(chance), trace={"input": asked, "output": answered}))
+        totals = {"token_usage": chance.choice(USAGES), "cost_usd": chance.choice([None, 0.5])}
+        said_of = {"input": asked, "output": answered}
+        items.append(an_item(any_spans(chance), trace=said_of, metrics=totals))
+        items.append(an_item(any_spans(chance), agent={**said_of, "metrics": totals}))
+        items.append(an_item(any_spans(chance), llm={"input": [], "metrics": totals}))
     return [Item(str(number), encode_item(item)) for number, item in enumerate(items)]
 
 

@@ -95,17 +95,28 @@ def _by_name(children: list[SpanDict]) -> dict[str, Any]:
 
 
 def _become_root(entry: dict[str, Any], item: dict[str, Any], *, is_first: bool) -> None:
-    """Say so; the first root's inputs and outputs are the application's, or the agent's, where it has none of its own."""
+    """Say so; the first root tells what is known of the application, the agent or the call, where its span does not."""
     ag: dict[str, Any] = entry["attributes"]["ag"]
     ag["type"].setdefault("trace", "invocation")
-    if not is_first or "llm" in item:
+    if not is_first:
         return
-    asked: dict[str, Any] = item["agent"] if "agent" in item else item["trace"]
-    data: dict[str, Any] = ag["data"]
+    level = next((name for name in ("llm", "agent") if name in item), "trace")
+    known: dict[str, Any] = item[level]
+    data, metrics = ag["data"], as_object(known.get("metrics"))
+    _add_total(ag["metrics"], "tokens", _tokens(metrics.get("token_usage")))
+    _add_total(ag["metrics"], "costs", _cost(metrics.get("cost_usd")))
+    if level == "llm":  # its messages are in the span
+        return
     if not data["inputs"]:
-        data["inputs"] = as_inputs(asked.get("input"))
+        data["inputs"] = as_inputs(known.get("input"))
     if data["outputs"] is None:
-        data["outputs"] = asked.get("output")
+        data["outputs"] = known.get("output")
+
+
+def _add_total(metrics: dict[str, Any], name: str, total: dict[str, Any]) -> None:
+    if total and name not in metrics["unit"]:
+        metrics["unit"][name] = total
+        metrics[name] = {"cumulative": dict(total)}
 
 
 def as_inputs(value: Any) -> dict[str, Any]:

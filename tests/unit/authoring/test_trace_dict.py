@@ -144,6 +144,22 @@ def test_the_root_tells_what_the_application_was_asked_where_its_span_does_not()
     assert of_agent["attributes"]["ag"]["data"] == {"inputs": {"q": 1}, "outputs": None}
 
 
+def test_the_root_has_the_totals_of_the_trace_where_its_spans_have_none():
+    """A cost may come from a table of prices, which no span knows of."""
+    totals = {"token_usage": {"total_tokens": 7}, "cost_usd": 0.5}
+    spans = [a_span("a"), a_span("b", 0, "llm")]
+
+    root = root_of(made_of(spans, metrics=totals))
+    of_call = root_of(made_of(spans[:1], llm={"metrics": {"cost_usd": 0.25}}, metrics=totals))
+
+    unit = root["attributes"]["ag"]["metrics"]["unit"]
+    assert (unit["tokens"], unit["costs"]) == ({"total": 7}, {"total": 0.5})
+    assert root["attributes"]["ag"]["metrics"]["costs"] == {"cumulative": {"total": 0.5}}
+    assert "costs" not in root["children"][0]["attributes"]["ag"]["metrics"]["unit"]
+    assert of_call["attributes"]["ag"]["metrics"]["unit"]["costs"] == {"total": 0.25}
+    assert "tokens" not in of_call["attributes"]["ag"]["metrics"]["unit"]
+
+
 def test_what_is_unknown_is_left_out_of_the_metrics():
     span = a_span("a", duration_ms=None, start_time=None, tokens={"input_tokens": 3})
 

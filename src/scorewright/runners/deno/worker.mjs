@@ -641,13 +641,18 @@ function nameChildren(entry) {
   defineProperty(entry, "spans", { value, writable: true, enumerable: false, configurable: true });
 }
 
+/** Say so; the first root tells what is known of the application, the agent or the call, where its span does not. */
 function becomeRoot(entry, item, isFirst) {
   const { ag } = entry.attributes;
   if (!Object.hasOwn(ag.type, "trace")) ag.type.trace = "invocation";
-  if (!isFirst || Object.hasOwn(item, "llm")) return;
-  const asked = item.agent ?? item.trace;
-  if (!ownKeys(ag.data.inputs).length) ag.data.inputs = asInputs(asked.input);
-  ag.data.outputs ??= asked.output ?? null;
+  if (!isFirst) return;
+  const known = item.llm ?? item.agent ?? item.trace;
+  const metrics = asObject(known.metrics);
+  if (!Object.hasOwn(ag.metrics.unit, "tokens")) putSums("tokens", null, tokensOf(metrics.token_usage), ag.metrics.unit, ag.metrics);
+  if (!Object.hasOwn(ag.metrics.unit, "costs")) putSums("costs", null, costOf(metrics.cost_usd), ag.metrics.unit, ag.metrics);
+  if (item.llm) return; // its messages are in the span
+  if (!ownKeys(ag.data.inputs).length) ag.data.inputs = asInputs(known.input);
+  ag.data.outputs ??= known.output ?? null;
 }
 
 function hasFailed(span) {
