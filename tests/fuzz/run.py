@@ -73,6 +73,7 @@ def guided(seconds: float, seed: int) -> int:
             f"-max_len={MAX_BYTES}",
             f"-seed={seed % 2**31 or 1}",
             f"-artifact_prefix={FINDINGS}/{target}-",
+            "-verbosity=0",
         ]
         command = [sys.executable, GUIDED, target, *options, corpus]
         if subprocess.run(command, check=False).returncode:

@@ -10,7 +10,7 @@ import pytest
 from otlp_requests import request, span
 
 from scorewright.domain.json_value import JsonObject
-from scorewright.telemetry.conventions import read_facts
+from scorewright.telemetry.conventions import Namespaces, read_facts
 from scorewright.telemetry.findings import Findings
 from scorewright.telemetry.frameworks import framework_of
 from scorewright.telemetry.json_request import decode_json
@@ -342,3 +342,16 @@ def test_frameworks_of_names_without_end_do_not_pile_up():
         framework_of(f"scope {number}", None)
 
     assert framework_of.cache_info().currsize <= 1024
+
+
+def test_names_without_end_do_not_pile_up():
+    spaces = Namespaces(frozenset({"gen_ai"}))
+
+    found = {spaces[f"gen_ai.{number}"] for number in range(10_000)}
+    long = spaces["gen_ai." + "x" * 10_000]
+
+    assert found == {"gen_ai"}
+    assert long == "gen_ai"
+    assert spaces["other.gen_ai"] == ""
+    assert len(spaces) <= Namespaces.MAX_NAMES
+    assert max(map(len, spaces)) <= Namespaces.MAX_CHARS

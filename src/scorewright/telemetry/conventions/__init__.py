@@ -54,13 +54,38 @@ CONVENTIONS: Final[tuple[Convention, ...]] = (
 _NAMESPACES: Final = frozenset[str]().union(*(one.namespaces for one in CONVENTIONS))
 
 
+class Namespaces(dict[str, str]):
+    """What names start with, remembered: a few hundred names occur, each in many spans."""
+
+    MAX_NAMES: Final = 4096
+    MAX_CHARS: Final = 200
+
+    def __init__(self, known: frozenset[str]) -> None:
+        """Tell apart the known namespaces; all others are the empty one."""
+        super().__init__()
+        self._known = known
+
+    def __missing__(self, name: str) -> str:
+        """Find a name's namespace for the first time."""
+        space = name.partition(".")[0]
+        space = space if space in self._known else ""
+        if len(name) <= self.MAX_CHARS:
+            if len(self) >= self.MAX_NAMES:
+                self.clear()
+            self[name] = space
+        return space
+
+
+_SPACES: Final = Namespaces(_NAMESPACES)
+
+
 def read_facts(span: RawSpan) -> SpanFacts:
     """Say what a span means, by all the conventions it follows."""
-    names = [name.partition(".")[0] for name in span.attributes]
+    spaces = {_SPACES[name] for name in span.attributes}
     if span.events:
-        names.extend(event.name.partition(".")[0] for event in span.events)
+        spaces.update(_SPACES[event.name] for event in span.events)
     facts: SpanFacts | None = None
-    for convention in _candidates(_NAMESPACES.intersection(names)):
+    for convention in _candidates(frozenset(spaces)):
         found = convention.read(span)
         if facts is None:
             facts = found
