@@ -55,13 +55,20 @@ def trace(rng: Random, row: dict, number: int, session: str) -> list[dict]:
     asked = {
         "role": "assistant",
         "parts": [
-            {"type": "tool_call", "id": f"call-{place}", "name": call["tool"], "arguments": call["arguments"]}
+            {
+                "type": "tool_call",
+                "id": f"call-{place}",
+                "name": call["tool"],
+                "arguments": call["arguments"],
+            }
             for place, call in enumerate(row["tool_context"])
         ],
     }
     spans = []
 
-    def add(name: str, parent: str, from_ms: int, ms: int, values: dict, failed: bool = False) -> str:
+    def add(
+        name: str, parent: str, from_ms: int, ms: int, values: dict, failed: bool = False
+    ) -> str:
         span_id = f"{rng.getrandbits(64):016x}"
         spans.append(
             {
@@ -72,7 +79,9 @@ def trace(rng: Random, row: dict, number: int, session: str) -> list[dict]:
                 "kind": 1,
                 "startTimeUnixNano": str(start + from_ms * 10**6),
                 "endTimeUnixNano": str(start + (from_ms + ms) * 10**6),
-                "status": {"code": 2, "message": "the parcel service did not answer"} if failed else {},
+                "status": {"code": 2, "message": "the parcel service did not answer"}
+                if failed
+                else {},
                 "attributes": attributes(values),
             }
         )
@@ -119,7 +128,13 @@ def trace(rng: Random, row: dict, number: int, session: str) -> list[dict]:
         )
     begun = thinking + 200 * len(row["tool_context"])
     told = [*history, asked, *results]
-    add("chat gpt-4.1-mini", agent, begun, writing - 5, chat(rng, told, said("assistant", row["output"])))
+    add(
+        "chat gpt-4.1-mini",
+        agent,
+        begun,
+        writing - 5,
+        chat(rng, told, said("assistant", row["output"])),
+    )
     return spans
 
 

@@ -7,4 +7,7 @@ For `--source conversations --previous-turns`, with `--map turns=conversation.tu
 def evaluate(turns):
     asked = [turn["input"] for turn in turns]
     again = len(asked) - len(set(asked))
-    return {"score": int(again == 0), "explanation": f"{len(turns)} turns, {again} of them repeated"}
+    return {
+        "score": int(again == 0),
+        "explanation": f"{len(turns)} turns, {again} of them repeated",
+    }
