@@ -7,7 +7,11 @@
     │   ├── TraceError                 trace data that cannot be read
     │   ├── EvaluatorError             a source or definition that is no evaluator
     │   ├── MappingError               a variable that finds no field
-    │   └── ParamError                 a config param's value that breaks its schema
+    │   ├── ParamError                 a config param's value that breaks its schema
+    │   ├── NotFoundError              something that is named and not there
+    │   ├── ConflictError              something that does not go with what is there
+    │   ├── StaleError                 a change of something that changed meanwhile
+    │   └── TooLargeError              a body that is larger than may be sent
     └── OurError                       ours: exit code 3
         ├── SandboxUnavailableError    the sandbox is missing, or lost, a mandatory layer
         └── StorageError               results could not be written
@@ -17,6 +21,8 @@ What an author's code does is never raised: it is a `Failed` value (`domain.resu
 
 from __future__ import annotations
 
+from typing import Self
+
 
 class ScorewrightError(Exception):
     """Base of every error this package raises on purpose; its text is fit to show."""
@@ -24,6 +30,14 @@ class ScorewrightError(Exception):
 
 class CallerError(ScorewrightError):
     """The caller asked for something that cannot be done; the text says what to change."""
+
+    #: Which part of a request is meant, as a JSON pointer; None for all of it, and outside of requests.
+    pointer: str | None = None
+
+    def at(self, pointer: str) -> Self:
+        """Say which part of a request is meant."""
+        self.pointer = pointer
+        return self
 
 
 class UsageError(CallerError):
@@ -48,6 +62,22 @@ class MappingError(CallerError):
 
 class ParamError(CallerError):
     """A config param's schema or value breaks a rule."""
+
+
+class NotFoundError(CallerError):
+    """Something that is named is not there."""
+
+
+class ConflictError(CallerError):
+    """Something cannot be done beside what is there."""
+
+
+class StaleError(CallerError):
+    """What is to be changed was changed meanwhile."""
+
+
+class TooLargeError(CallerError):
+    """A body is larger than may be sent."""
 
 
 class OurError(ScorewrightError):

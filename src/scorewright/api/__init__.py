@@ -1,0 +1,1 @@
+"""The REST API: routes per noun, wire models, errors. Everything it does is a call of `services`."""

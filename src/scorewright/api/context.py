@@ -1,0 +1,36 @@
+"""What routes are given: the database, the project that a request is about, who asks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, cast
+
+from fastapi import Depends, Request
+
+from scorewright.storage.database import Database
+from scorewright.storage.repositories.projects import project_id
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What one server works with."""
+
+    database: Database
+
+
+def context_of(request: Request) -> Context:
+    """Return what this server works with."""
+    return cast("Context", request.app.state.context)
+
+
+def project_of(project: str, context: Annotated[Context, Depends(context_of)]) -> str:
+    """Return the id of the project that the path names.
+
+    Raises:
+        NotFoundError: The caller's: there is no such project.
+    """
+    return project_id(context.database, project)
+
+
+InContext = Annotated[Context, Depends(context_of)]
+ProjectId = Annotated[str, Depends(project_of)]

@@ -1,0 +1,119 @@
+"""Errors as `application/problem+json`, with a pointer to each part of the request that is wrong. Source: RFC 9457."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from typing import Any, Final, cast
+
+import structlog
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException
+
+from scorewright.domain.errors import (
+    CallerError,
+    ConflictError,
+    NotFoundError,
+    OurError,
+    StaleError,
+    TooLargeError,
+)
+
+MEDIA_TYPE: Final = "application/problem+json"
+#: Of one message that goes back.
+_MAX_DETAIL_CHARS: Final = 2_000
+_MAX_PARTS: Final = 50
+_STATUSES: Final[tuple[tuple[type[Exception], HTTPStatus], ...]] = (
+    (NotFoundError, HTTPStatus.NOT_FOUND),
+    (StaleError, HTTPStatus.PRECONDITION_FAILED),
+    (ConflictError, HTTPStatus.CONFLICT),
+    (TooLargeError, HTTPStatus.REQUEST_ENTITY_TOO_LARGE),
+    (CallerError, HTTPStatus.UNPROCESSABLE_ENTITY),
+)
+_log = structlog.get_logger(__name__)
+
+
+class WrongPart(BaseModel):
+    """A part of a request that is wrong."""
+
+    pointer: str = Field(description="JSON pointer into the body, or the name of a parameter")
+    detail: str
+
+
+class Problem(BaseModel):
+    """What a request that failed is answered with."""
+
+    type: str = "about:blank"
+    title: str
+    status: int
+    detail: str
+    errors: list[WrongPart] = []
+
+
+def problem(
+    status: HTTPStatus,
+    detail: str,
+    *,
+    errors: Sequence[WrongPart] = (),
+    headers: Mapping[str, str] | None = None,
+) -> JSONResponse:
+    """Make the answer to a request that failed."""
+    body = Problem(
+        title=status.phrase,
+        status=status,
+        detail=detail[:_MAX_DETAIL_CHARS],
+        errors=list(errors[:_MAX_PARTS]),
+    )
+    return JSONResponse(body.model_dump(), status, headers=headers, media_type=MEDIA_TYPE)
+
+
+def add_handlers(app: FastAPI) -> None:
+    """Let every error of every route become a problem."""
+    app.add_exception_handler(CallerError, _caller)
+    app.add_exception_handler(OurError, _ours)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(Exception, _unforeseen)
+
+
+def _caller(_request: Request, error: Exception) -> JSONResponse:
+    status = next(status for kind, status in _STATUSES if isinstance(error, kind))
+    pointer = cast("CallerError", error).pointer
+    errors = [] if pointer is None else [WrongPart(pointer=pointer, detail=str(error))]
+    return problem(status, str(error), errors=errors)
+
+
+def _ours(request: Request, error: Exception) -> JSONResponse:
+    _log.error("unavailable", path=request.url.path, error=str(error))
+    return problem(HTTPStatus.SERVICE_UNAVAILABLE, str(error), headers={"Retry-After": "5"})
+
+
+def _invalid(_request: Request, error: Exception) -> JSONResponse:
+    wrong = cast("RequestValidationError", error).errors()
+    parts = [WrongPart(pointer=_pointer(one["loc"]), detail=one["msg"]) for one in wrong]
+    detail = "; ".join(f"{part.pointer}: {part.detail}" for part in parts[:3])
+    return problem(HTTPStatus.UNPROCESSABLE_ENTITY, detail, errors=parts)
+
+
+def _pointer(location: Sequence[Any]) -> str:
+    """Write where something is: a JSON pointer in the body, or a parameter's name."""
+    kind, *rest = location
+    if kind != "body":
+        return ".".join(map(str, rest)) or str(kind)
+    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in rest)
+
+
+def _http(_request: Request, error: Exception) -> JSONResponse:
+    raised = cast("HTTPException", error)
+    return problem(HTTPStatus(raised.status_code), raised.detail, headers=raised.headers)
+
+
+def _unforeseen(request: Request, error: Exception) -> JSONResponse:
+    _log.exception("unforeseen", path=request.url.path, exc_info=error)
+    return problem(
+        HTTPStatus.INTERNAL_SERVER_ERROR,
+        "something of ours went wrong; the server's log says what",
+    )

@@ -1,0 +1,1 @@
+"""Reading and writing rows, one module per noun; no rules."""

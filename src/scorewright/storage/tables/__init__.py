@@ -1,0 +1,8 @@
+"""The tables, one module per noun; a table that is not imported here is not in the database."""
+
+from __future__ import annotations
+
+from scorewright.storage.tables.metadata import METADATA
+from scorewright.storage.tables.projects import projects
+
+__all__ = ["METADATA", "projects"]

@@ -1,0 +1,115 @@
+"""Real databases for tests: a SQLite file, and a PostgreSQL server of the test run's own on the loopback."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import subprocess
+import uuid
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+HOW_TO_INSTALL: Final = "apt-get install postgresql"
+_PLACES: Final = Path("/usr/lib/postgresql")
+
+
+def postgres_binaries() -> Path | None:
+    """Return the folder of the newest installed server; None when there is none."""
+    versions = sorted(_PLACES.glob("*/bin/initdb"), key=lambda path: float(path.parts[-3]))
+    if versions:
+        return versions[-1].parent
+    found = shutil.which("initdb")
+    return Path(found).resolve().parent if found else None
+
+
+@contextmanager
+def postgres_server(folder: Path) -> Generator[str]:
+    """Run a server with its data in a folder, reachable by a socket in it alone; yields the URL of its first database.
+
+    It refuses to run as root: then it is run as the user `nobody`, who is given the folder.
+    """
+    binaries = postgres_binaries()
+    assert binaries is not None, HOW_TO_INSTALL
+    folder.mkdir(parents=True, exist_ok=True)
+    as_user: list[str] = []
+    if os.geteuid() == 0:
+        nobody = pwd.getpwnam("nobody")
+        for parent in (folder, *folder.parents):
+            if parent.is_relative_to("/tmp"):  # noqa: S108 - pytest's own folders are for their owner alone
+                parent.chmod(parent.stat().st_mode | 0o755)
+        os.chown(folder, nobody.pw_uid, nobody.pw_gid)
+        as_user = [
+            "setpriv",
+            f"--reuid={nobody.pw_uid}",
+            f"--regid={nobody.pw_gid}",
+            "--clear-groups",
+        ]
+    data = folder / "data"
+    subprocess.run(
+        [
+            *as_user,
+            binaries / "initdb",
+            "-D",
+            data,
+            "-U",
+            "tests",
+            "-A",
+            "trust",
+            "-E",
+            "UTF8",
+            "--no-sync",
+        ],
+        check=True,
+        capture_output=True,
+    )
+    server = subprocess.Popen(
+        [
+            *as_user,
+            binaries / "postgres",
+            "-D",
+            data,
+            "-k",
+            folder,
+            "-c",
+            "listen_addresses=",
+            "-c",
+            "fsync=off",
+        ],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        _wait_for(binaries, folder, server)
+        yield f"postgresql://tests@/postgres?host={folder}"
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def _wait_for(binaries: Path, folder: Path, server: subprocess.Popen[bytes]) -> None:
+    while server.poll() is None:
+        ready = subprocess.run(
+            [binaries / "pg_isready", "-h", folder, "-U", "tests", "-t", "1"],
+            check=False,
+            capture_output=True,
+        )
+        if ready.returncode == 0:
+            return
+    raise AssertionError("the server ended before it was ready")
+
+
+def new_database(url: str) -> str:
+    """Make an empty database in a server; returns its URL."""
+    import sqlalchemy as sa
+
+    name = f"t{uuid.uuid4().hex}"
+    engine = sa.create_engine(
+        url.replace("postgresql://", "postgresql+psycopg://"), isolation_level="AUTOCOMMIT"
+    )
+    with engine.connect() as connection:
+        connection.execute(sa.text(f"CREATE DATABASE {name}"))
+    engine.dispose()
+    return url.replace("/postgres?", f"/{name}?")

@@ -1,0 +1,50 @@
+"""What tests of the server share: each runs on SQLite and on PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from databases import HOW_TO_INSTALL, new_database, postgres_binaries, postgres_server
+from scorewright.api.app import create_app
+from scorewright.api.context import Context
+from scorewright.storage.database import Database, sqlite_url
+from scorewright.storage.repositories.projects import ensure_default_project
+from scorewright.storage.tables import METADATA
+
+
+@pytest.fixture(scope="session")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
+    """The URL of a PostgreSQL server."""
+    if postgres_binaries() is None:
+        pytest.skip(f"needs PostgreSQL: {HOW_TO_INSTALL}")
+    with postgres_server(tmp_path_factory.mktemp("pg")) as url:
+        yield url
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of an empty database."""
+    if request.param == "sqlite":
+        return sqlite_url(tmp_path / "scorewright.db")
+    return new_database(request.getfixturevalue("postgres"))
+
+
+@pytest.fixture
+def database(database_url: str) -> Generator[Database]:
+    """A database with all tables, empty."""
+    found = Database(database_url)
+    METADATA.create_all(found.engine)
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def client(database: Database) -> Generator[TestClient]:
+    """A caller of the API over that database, which has the first project."""
+    ensure_default_project(database)
+    with TestClient(create_app(Context(database)), raise_server_exceptions=False) as found:
+        yield found
