@@ -9,9 +9,13 @@ from fastapi import APIRouter, FastAPI
 from scorewright._version import __version__
 from scorewright.api.context import Context
 from scorewright.api.problem import Problem, add_handlers
+from scorewright.api.routes import evaluator_sources, evaluators
 
 #: Routes under /api/v1/projects/{project}, one module per noun.
-PROJECT_ROUTERS: Final[tuple[APIRouter, ...]] = ()
+PROJECT_ROUTERS: Final[tuple[APIRouter, ...]] = (
+    evaluator_sources.router,  # before the next, whose paths hold any name
+    evaluators.router,
+)
 _PROBLEMS: Final[dict[int | str, dict[str, Any]]] = {
     status: {"model": Problem, "description": text}
     for status, text in {
@@ -20,6 +24,7 @@ _PROBLEMS: Final[dict[int | str, dict[str, Any]]] = {
         412: "it was changed meanwhile",
         413: "the body is too large",
         422: "something in the request is wrong",
+        428: "it says not which state it is to change",
     }.items()
 }
 

@@ -1,4 +1,4 @@
-"""The body of `scorewright new`; what it writes lies in `templates/`, a file per convention and language."""
+"""The body of `scorewright new`."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pathlib import Path
 import msgspec
 
 from scorewright.cli.speech import say
+from scorewright.domain.convention import Convention
 from scorewright.domain.errors import UsageError
 from scorewright.domain.evaluator_name import check_name
-from scorewright.domain.source_language import LANGUAGE_OF_SUFFIX, LANGUAGE_TITLES, Language
-
-_TEMPLATES = Path(__file__).with_name("templates")
+from scorewright.domain.source_language import Language
+from scorewright.services.evaluator_templates import file_suffix, template
 
 
 def new_command(
@@ -31,9 +31,8 @@ def new_command(
             be written.
     """
     check_name(name)
-    suffix = next(one for one, of in LANGUAGE_OF_SUFFIX.items() if of == language)
-    path = Path(f"{name}{suffix}")
-    text = _template(convention, language, suffix)
+    path = Path(f"{name}{file_suffix(language)}")
+    text = template(Convention(convention), language).source
     try:
         with path.open("x", encoding="utf-8") as file:
             file.write(text)
@@ -46,12 +45,3 @@ def new_command(
     if as_json:
         document = {"path": str(path), "convention": convention, "language": language}
         sys.stdout.buffer.write(msgspec.json.encode(document) + b"\n")
-
-
-def _template(convention: str, language: Language, suffix: str) -> str:
-    if language != "python" and convention == "trace_object":
-        raise UsageError(
-            f"--convention trace_object is for Python only, and this is {LANGUAGE_TITLES[language]}; "
-            "use --convention inputs_outputs_trace: the trace arrives as an object"
-        )
-    return (_TEMPLATES / f"{convention}{suffix}").read_text(encoding="utf-8")

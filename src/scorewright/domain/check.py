@@ -7,8 +7,15 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from scorewright.domain.convention import Convention, Level
+from scorewright.domain.definition import Definition
 from scorewright.domain.errors import CallerError, MappingError, ParamError
-from scorewright.domain.evaluator import Evaluator, SourceError, evaluator_from_text
+from scorewright.domain.evaluator import (
+    Evaluator,
+    SourceError,
+    build_evaluator,
+    evaluator_from_text,
+)
+from scorewright.domain.evaluator_name import slug
 from scorewright.domain.json_value import JsonObject
 from scorewright.domain.param import ConfigParam
 from scorewright.domain.signature import Diagnostic
@@ -40,19 +47,47 @@ def check_evaluator(
     text = read_text(path)
     try:
         evaluator = evaluator_from_text(path, text, convention=convention, level=level)
-    except SourceError as error:
-        return check_document(path, error.diagnostics, language=error.language)
     except CallerError as error:
-        said = str(error).removeprefix(f"{path}: ")
-        problem = Diagnostic(severity="error", code=_code(error), message=said)
         # What a definition that cannot be read would be written in is not known.
-        language = LANGUAGE_OF_SUFFIX.get(path.suffix.lower())
-        return check_document(path, (problem,), language=language)
+        return refusal_document(path, error, language=LANGUAGE_OF_SUFFIX.get(path.suffix.lower()))
     return check_document(path, evaluator)
 
 
+def check_source(source: str, definition: Definition) -> JsonObject:
+    """Say what is found in a source that is no file yet, errors included.
+
+    Args:
+        source: Code that defines `evaluate`.
+        definition: What its author decides beside it.
+
+    Returns:
+        As `check_evaluator`; `path` is the name, or the one that is proposed.
+    """
+    name = definition.name or slug(definition.display_name or "")
+    try:
+        evaluator = build_evaluator(source, definition, origin=name)
+    except CallerError as error:
+        return refusal_document(name, error, language=definition.language or "python")
+    return check_document(name, evaluator)
+
+
+def refusal_document(path: Path | str, error: CallerError, *, language: str | None) -> JsonObject:
+    """Return the entry of what is no evaluator, by the error that said so.
+
+    Args:
+        path: As the caller wrote it.
+        error: What was raised.
+        language: What the source is written in, where that is known.
+    """
+    if isinstance(error, SourceError):
+        return check_document(path, error.diagnostics, language=error.language)
+    said = str(error).removeprefix(f"{path}: ")
+    problem = Diagnostic(severity="error", code=_code(error), message=said)
+    return check_document(path, (problem,), language=language)
+
+
 def check_document(
-    path: Path, found: Evaluator | tuple[Diagnostic, ...], *, language: str | None = "python"
+    path: Path | str, found: Evaluator | tuple[Diagnostic, ...], *, language: str | None = "python"
 ) -> JsonObject:
     """Return one entry of `check --format json`.
 
@@ -66,9 +101,9 @@ def check_document(
             "path": str(path),
             "language": found.language,
             "convention": found.convention.value,
-            "variables": [_variable(v) for v in found.variables],
-            "params": [_param(p) for p in found.params],
-            "diagnostics": [_diagnostic(d) for d in found.warnings],
+            "variables": [variable_document(v) for v in found.variables],
+            "params": [param_document(p) for p in found.params],
+            "diagnostics": [diagnostic_document(d) for d in found.warnings],
         }
     return {
         "path": str(path),
@@ -76,7 +111,7 @@ def check_document(
         "convention": None,
         "variables": [],
         "params": [],
-        "diagnostics": [_diagnostic(d) for d in found],
+        "diagnostics": [diagnostic_document(d) for d in found],
     }
 
 
@@ -86,7 +121,8 @@ def _code(error: CallerError) -> str:
     return "bad_mapping" if isinstance(error, MappingError) else "bad_definition"
 
 
-def _variable(variable: Variable) -> JsonObject:
+def variable_document(variable: Variable) -> JsonObject:
+    """Return a variable as `check --format json` prints it."""
     return {
         "name": variable.name,
         "required": variable.required,
@@ -95,7 +131,8 @@ def _variable(variable: Variable) -> JsonObject:
     }
 
 
-def _param(param: ConfigParam) -> JsonObject:
+def param_document(param: ConfigParam) -> JsonObject:
+    """Return a config param likewise; a default that is not known is null."""
     return {
         "key": param.key,
         "type": param.type,
@@ -108,7 +145,8 @@ def _param(param: ConfigParam) -> JsonObject:
     }
 
 
-def _diagnostic(diagnostic: Diagnostic) -> JsonObject:
+def diagnostic_document(diagnostic: Diagnostic) -> JsonObject:
+    """Return a diagnostic likewise."""
     return {
         "severity": diagnostic.severity,
         "code": diagnostic.code,

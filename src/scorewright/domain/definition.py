@@ -7,7 +7,7 @@ from typing import TypeVar
 import msgspec
 
 from scorewright.domain.convention import Convention, Level
-from scorewright.domain.errors import EvaluatorError
+from scorewright.domain.errors import EvaluatorError, ParamError
 from scorewright.domain.json_value import JsonObject, JsonValue
 from scorewright.domain.param import PARAM_TYPES, ConfigParam
 from scorewright.domain.source_language import LANGUAGES, Language
@@ -53,7 +53,17 @@ def parse_definition(text: str) -> Definition:
     """
     from scorewright.domain.yaml_document import load_yaml
 
-    document: JsonObject = {k: v for k, v in load_yaml(text).items() if v is not None}
+    return read_definition(load_yaml(text))
+
+
+def read_definition(given: JsonObject) -> Definition:
+    """Read a definition from a JSON object. A key whose value is null counts as absent.
+
+    Raises:
+        EvaluatorError: The author's: a key is unknown, or a value does not fit.
+        ParamError: The author's: a config param contradicts itself.
+    """
+    document: JsonObject = {key: value for key, value in given.items() if value is not None}
     for key in document:
         if key not in _KEYS:
             near = did_you_mean(key, _KEYS)
@@ -142,11 +152,17 @@ def _tags(value: JsonValue) -> tuple[str, ...]:
 def _params(value: JsonValue) -> tuple[ConfigParam, ...]:
     if not isinstance(value, list):
         raise EvaluatorError("definition: params must be a list, each with a key and a type")
-    params = [_param(_object(each, f"params[{i}]"), f"params[{i}]") for i, each in enumerate(value)]
-    keys = [param.key for param in params]
-    for key in keys:
-        if keys.count(key) > 1:
-            raise EvaluatorError(f"definition: param {quote(key)} is declared twice; remove one")
+    params: list[ConfigParam] = []
+    for i, each in enumerate(value):
+        try:
+            param = _param(_object(each, f"params[{i}]"), f"params[{i}]")
+        except (EvaluatorError, ParamError) as error:
+            raise error.at(f"/params/{i}") from None
+        if any(other.key == param.key for other in params):
+            raise EvaluatorError(
+                f"definition: param {quote(param.key)} is declared twice; remove one"
+            ).at(f"/params/{i}")
+        params.append(param)
     return tuple(params)
 
 

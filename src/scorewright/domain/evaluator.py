@@ -64,6 +64,7 @@ class SourceError(EvaluatorError):
     ) -> None:
         self.diagnostics = diagnostics
         self.language: Language = language
+        self.pointer = "/source"
         super().__init__(
             "\n".join(
                 f"{origin}:{d.line}:{d.column}: {d.message}"
@@ -282,7 +283,7 @@ def _check_mapping(definition: Definition, roles: Roles) -> None:
             near = did_you_mean(name, names)
             raise MappingError(
                 f"mapping: there is no variable {quote(name)}{near}; there are: {name_list(names)}"
-            )
+            ).at("/mapping")
 
 
 def _digest(evaluator: Evaluator) -> str:

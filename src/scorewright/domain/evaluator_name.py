@@ -23,7 +23,7 @@ def check_name(name: str) -> None:
         raise EvaluatorError(
             f"name: {quote(name)} is no evaluator name; start with a letter, use letters, digits, "
             f"underscores and hyphens (A to Z without accents), 3 to {MAX_NAME_CHARS} characters"
-        )
+        ).at("/name")
 
 
 def slug(text: str) -> str:

@@ -25,8 +25,10 @@ def _convert(value: Any, path: str, depth: int) -> JsonValue:
     if not depth:
         raise ValueError(f"nested more than {_MAX_NESTING} deep")
     match value:
-        case None | bool() | str():
+        case None | bool():
             return value
+        case str():
+            return _text(value, path)
         case int() if value in _INT_RANGE:
             return value
         case float() if math.isfinite(value):
@@ -43,10 +45,19 @@ def _convert(value: Any, path: str, depth: int) -> JsonValue:
             raise ValueError(f"{_at(path)}a {type(value).__name__} is no JSON value")
 
 
+def _text(value: str, path: str) -> str:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        text = "the text holds half of a character (a lone surrogate)"
+        raise ValueError(f"{_at(path)}{text}") from None
+    return value
+
+
 def _key(key: Any, path: str) -> str:
     if not isinstance(key, str):
         raise ValueError(f"{_at(path)}the key {key!r:.40} is no text")  # noqa: TRY004 - a value, not a type
-    return key
+    return _text(key, path)
 
 
 def _at(path: str) -> str:

@@ -31,7 +31,7 @@ def settle_range(declared: object, convention: Convention) -> ScoreRange | None:
         raise EvaluatorError(
             f"score_range: {quote(shown)} is no range; give two finite numbers, the smaller "
             "first, as in [0, 100]"
-        )
+        ).at("/score_range")
     return low, high
 
 
@@ -49,12 +49,12 @@ def settle_threshold(declared: object, score_range: ScoreRange | None) -> float 
     if threshold is None:
         raise EvaluatorError(
             f"threshold: {quote(str(declared))} is no finite number; give one without quotes, as in 0.5"
-        )
+        ).at("/threshold")
     if score_range is not None and not score_range[0] <= threshold <= score_range[1]:
         raise EvaluatorError(
             f"threshold: {threshold:g} is outside the score range {score_range[0]:g} to "
             f"{score_range[1]:g}; give a number inside it"
-        )
+        ).at("/threshold")
     return threshold
 
 

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
+from scorewright.storage.tables.evaluators import (
+    evaluator_tags,
+    evaluator_versions,
+    evaluators,
+)
 from scorewright.storage.tables.metadata import METADATA
 from scorewright.storage.tables.projects import projects
 
-__all__ = ["METADATA", "projects"]
+__all__ = [
+    "METADATA",
+    "evaluator_tags",
+    "evaluator_versions",
+    "evaluators",
+    "projects",
+]
