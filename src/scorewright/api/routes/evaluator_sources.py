@@ -20,7 +20,7 @@ router = APIRouter(prefix="/evaluators", tags=["evaluators"])
 
 
 @router.post("/parse")
-def parse_source(body: wire.SourceIn, project: ProjectId) -> wire.Parsed:
+def parse_source(body: wire.EvaluatorSource, project: ProjectId) -> wire.ParsedEvaluator:
     """Say how a source is called, and what it takes; nothing is saved or run."""
     del project
     fields = body.model_dump(exclude_unset=True, exclude={"source"})
@@ -28,11 +28,11 @@ def parse_source(body: wire.SourceIn, project: ProjectId) -> wire.Parsed:
 
 
 @router.post("/check")
-def check_source(body: wire.Draft, project: ProjectId) -> wire.Checked:
+def check_source(body: wire.EvaluatorDraft, project: ProjectId) -> wire.CheckedEvaluator:
     """Say what is wrong with an evaluator, as `scorewright check --format json`; nothing is saved or run."""
     del project
     fields = body.model_dump(exclude_unset=True, exclude={"source"})
-    return wire.Checked.model_validate(check_draft(body.source, fields))
+    return wire.CheckedEvaluator.model_validate(check_draft(body.source, fields))
 
 
 @router.get("/templates")
@@ -40,15 +40,15 @@ def list_templates(
     project: ProjectId,
     convention: Convention | None = None,
     language: Language | None = None,
-) -> wire.Templates:
+) -> wire.EvaluatorTemplates:
     """List evaluators to start from, by convention and language."""
     del project
     found = [
-        wire.Template(convention=one.convention, language=one.language, source=one.source)
+        wire.EvaluatorTemplate(convention=one.convention, language=one.language, source=one.source)
         for one in templates()
         if convention in (None, one.convention) and language in (None, one.language)
     ]
-    return wire.Templates(items=found)
+    return wire.EvaluatorTemplates(items=found)
 
 
 @router.get("/copilot-prompt")

@@ -75,7 +75,11 @@ def list_evaluators(  # noqa: PLR0913, PLR0917 - a parameter each of the query
 
 @router.post("", status_code=201)
 def create_evaluator(
-    body: wire.Draft, context: InContext, project: ProjectId, request: Request, response: Response
+    body: wire.EvaluatorDraft,
+    context: InContext,
+    project: ProjectId,
+    request: Request,
+    response: Response,
 ) -> wire.Evaluator:
     """Save an evaluator. Its source is parsed, and never run for that."""
     kept = saved_evaluators.create(
@@ -134,7 +138,7 @@ def restore_evaluator(
 @router.post("/{evaluator}/duplicate", status_code=201)
 def duplicate_evaluator(  # noqa: PLR0913, PLR0917 - what FastAPI passes
     evaluator: Named,
-    body: wire.Copy,
+    body: wire.EvaluatorCopy,
     context: InContext,
     project: ProjectId,
     request: Request,
@@ -151,15 +155,16 @@ def duplicate_evaluator(  # noqa: PLR0913, PLR0917 - what FastAPI passes
 
 
 @router.get("/{evaluator}/usage")
-def get_usage(evaluator: Named, context: InContext, project: ProjectId) -> wire.Usage:
+def get_usage(evaluator: Named, context: InContext, project: ProjectId) -> wire.EvaluatorUsage:
     """Say which tasks and active monitors have an evaluator among theirs."""
     tasks, monitors = saved_evaluators.usage(context.database, project, evaluator)
-    return wire.Usage(
+    return wire.EvaluatorUsage(
         tasks=[
-            wire.Referrer(id=one.referrer_id, name=one.name, version=one.version) for one in tasks
+            wire.EvaluatorReferrer(id=one.referrer_id, name=one.name, version=one.version)
+            for one in tasks
         ],
         active_monitors=[
-            wire.Referrer(id=one.referrer_id, name=one.name, version=one.version)
+            wire.EvaluatorReferrer(id=one.referrer_id, name=one.name, version=one.version)
             for one in monitors
         ],
     )
@@ -172,7 +177,7 @@ def list_versions(
     project: ProjectId,
     cursor: Cursor = None,
     limit: Limit = 50,
-) -> Page[wire.VersionEntry]:
+) -> Page[wire.EvaluatorVersionEntry]:
     """List an evaluator's versions, newest first."""
     after = read_cursor(cursor, (int,))
     found = saved_evaluators.versions(
@@ -192,7 +197,7 @@ def list_versions(
 @router.get("/{evaluator}/versions/{number}")
 def get_version(
     evaluator: Named, number: Numbered, context: InContext, project: ProjectId
-) -> wire.Version:
+) -> wire.EvaluatorVersion:
     """Get one version of an evaluator."""
     kept = saved_evaluators.get_version(context.database, project, evaluator, _number(number))
     return write_version(kept.version)
@@ -203,7 +208,7 @@ def _answer(kept: Kept, response: Response) -> wire.Evaluator:
     return write_evaluator(kept)
 
 
-def _fields(body: wire.Draft) -> JsonObject:
+def _fields(body: wire.EvaluatorDraft) -> JsonObject:
     return body.model_dump(exclude_unset=True, exclude={"source"})
 
 

@@ -59,7 +59,7 @@ class _Body(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class ConfigParamIn(_Body):
+class DeclaredParam(_Body):
     """A config param as it is declared."""
 
     key: str = Field(description="the parameter's name")
@@ -72,7 +72,7 @@ class ConfigParamIn(_Body):
     values: list[AnyJson] = Field(default=[], max_length=1_000, description="of an enum")
 
 
-Params = Annotated[list[ConfigParamIn], Field(max_length=MAX_PARAMETERS)]
+Params = Annotated[list[DeclaredParam], Field(max_length=MAX_PARAMETERS)]
 
 
 class ScoreRead(_Body):
@@ -89,7 +89,7 @@ class ScoreRead(_Body):
     correct_answer_key: CorrectAnswerKey | None = None
 
 
-class Draft(ScoreRead):
+class EvaluatorDraft(ScoreRead):
     """An evaluator that is not saved."""
 
     source: Source
@@ -112,7 +112,7 @@ class EvaluatorEdit(ScoreRead):
     tags: Tags | None = None
 
 
-class Copy(_Body):
+class EvaluatorCopy(_Body):
     """A copy of an evaluator."""
 
     name: Name | None = Field(default=None, description="NAME-copy, or NAME-copy-2 …, if left out")
@@ -120,7 +120,7 @@ class Copy(_Body):
     version: Annotated[int, Field(strict=True, ge=1)] | Literal["latest"] = "latest"
 
 
-class SourceIn(_Body):
+class EvaluatorSource(_Body):
     """A source, and what is settled about it."""
 
     source: Source
@@ -162,7 +162,7 @@ class Diagnostic(BaseModel):
     column: int = Field(description="in characters, from 1")
 
 
-class Parsed(BaseModel):
+class ParsedEvaluator(BaseModel):
     """What a source is; null and empty where an error keeps it unknown."""
 
     language: Language
@@ -175,7 +175,7 @@ class Parsed(BaseModel):
     diagnostics: list[Diagnostic]
 
 
-class Checked(BaseModel):
+class CheckedEvaluator(BaseModel):
     """An entry of `scorewright check --format json`."""
 
     path: str = Field(description="the name, or draft")
@@ -186,7 +186,7 @@ class Checked(BaseModel):
     diagnostics: list[Diagnostic]
 
 
-class Declared(BaseModel):
+class DeclaredFields(BaseModel):
     """What a version's author declared beside the source, as it can be sent again."""
 
     params: list[dict[str, AnyJson]]
@@ -194,7 +194,7 @@ class Declared(BaseModel):
     threshold: Number | None
 
 
-class VersionEntry(BaseModel):
+class EvaluatorVersionEntry(BaseModel):
     """A version in a list."""
 
     number: int
@@ -204,13 +204,13 @@ class VersionEntry(BaseModel):
     created_at: Moment
 
 
-class Version(VersionEntry):
+class EvaluatorVersion(EvaluatorVersionEntry):
     """A version; nothing of it ever changes."""
 
     source: str
     variables: list[Variable]
     params: list[ConfigParam] = Field(description="declared here and in the source")
-    declared: Declared
+    declared: DeclaredFields
     mapping: dict[str, AnyJson]
     correct_answer_key: str
     warnings: list[Diagnostic]
@@ -238,10 +238,10 @@ class EvaluatorEntry(BaseModel):
 class Evaluator(EvaluatorEntry):
     """An evaluator with one of its versions."""
 
-    version: Version
+    version: EvaluatorVersion
 
 
-class Referrer(BaseModel):
+class EvaluatorReferrer(BaseModel):
     """A task or monitor that has the evaluator among its own."""
 
     id: str
@@ -249,14 +249,14 @@ class Referrer(BaseModel):
     version: int | None = Field(description="null: it follows the newest")
 
 
-class Usage(BaseModel):
+class EvaluatorUsage(BaseModel):
     """Who refers to an evaluator."""
 
-    tasks: list[Referrer]
-    active_monitors: list[Referrer]
+    tasks: list[EvaluatorReferrer]
+    active_monitors: list[EvaluatorReferrer]
 
 
-class Template(BaseModel):
+class EvaluatorTemplate(BaseModel):
     """An evaluator to start from."""
 
     convention: Convention
@@ -264,10 +264,10 @@ class Template(BaseModel):
     source: str
 
 
-class Templates(BaseModel):
+class EvaluatorTemplates(BaseModel):
     """Evaluators to start from."""
 
-    items: list[Template]
+    items: list[EvaluatorTemplate]
 
 
 class CopilotPrompt(BaseModel):

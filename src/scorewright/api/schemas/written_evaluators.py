@@ -37,10 +37,10 @@ def write_evaluator(kept: Kept) -> wire.Evaluator:
     )
 
 
-def write_version_entry(version: SavedVersion) -> wire.VersionEntry:
+def write_version_entry(version: SavedVersion) -> wire.EvaluatorVersionEntry:
     """Write a version for a list."""
     evaluator = version.evaluator
-    return wire.VersionEntry(
+    return wire.EvaluatorVersionEntry(
         number=version.number,
         digest=evaluator.digest,
         score_range=evaluator.score_range,
@@ -49,11 +49,11 @@ def write_version_entry(version: SavedVersion) -> wire.VersionEntry:
     )
 
 
-def write_version(version: SavedVersion) -> wire.Version:
+def write_version(version: SavedVersion) -> wire.EvaluatorVersion:
     """Write a version."""
     evaluator = version.evaluator
     declared = definition_fields(version.definition, "params", "score_range", "threshold")
-    return wire.Version.model_validate(
+    return wire.EvaluatorVersion.model_validate(
         {
             **write_version_entry(version).model_dump(),
             "source": evaluator.source,
@@ -67,10 +67,10 @@ def write_version(version: SavedVersion) -> wire.Version:
     )
 
 
-def write_parsed(parsed: ParsedDraft, draft: wire.SourceIn) -> wire.Parsed:
+def write_parsed(parsed: ParsedDraft, draft: wire.EvaluatorSource) -> wire.ParsedEvaluator:
     """Write what a source is."""
     found = parsed.evaluator
-    return wire.Parsed.model_validate(
+    return wire.ParsedEvaluator.model_validate(
         {
             "language": draft.language,
             "convention": found and found.convention,

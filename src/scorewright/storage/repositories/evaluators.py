@@ -32,7 +32,7 @@ def insert_evaluator(connection: sa.Connection, project_id: str, saved: SavedEva
     }
     # One of the same name that is just being written is waited for.
     insert = upsert(connection, evaluators).values(row).on_conflict_do_nothing()
-    if not connection.execute(insert).rowcount:
+    if connection.scalar(insert.returning(evaluators.c.id)) is None:
         return False
     _insert_tags(connection, project_id, saved)
     return True
