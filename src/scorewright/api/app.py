@@ -19,6 +19,7 @@ PROJECT_ROUTERS: Final[tuple[APIRouter, ...]] = (
 _PROBLEMS: Final[dict[int | str, dict[str, Any]]] = {
     status: {"model": Problem, "description": text}
     for status, text in {
+        400: "the body cannot be read",
         404: "there is no such thing",
         409: "it does not go with what is there",
         412: "it was changed meanwhile",

@@ -10,6 +10,7 @@ from scorewright.api.moments import Moment
 from scorewright.domain.convention import Convention, Level
 from scorewright.domain.definition import MAX_DESCRIPTION_CHARS, MAX_DISPLAY_NAME_CHARS
 from scorewright.domain.evaluator_name import MAX_NAME_CHARS
+from scorewright.domain.param import ParamType
 from scorewright.domain.source_language import Language
 from scorewright.domain.source_limits import MAX_PARAMETERS, MAX_SOURCE_BYTES
 
@@ -63,7 +64,7 @@ class DeclaredParam(_Body):
     """A config param as it is declared."""
 
     key: str = Field(description="the parameter's name")
-    type: str = Field(description="string, integer, float, boolean, array or enum")
+    type: ParamType
     description: str = Field(default="", max_length=2_000)
     default: AnyJson = Field(default=None, description="left out: the code's own")
     required: bool = False
@@ -143,7 +144,7 @@ class ConfigParam(BaseModel):
     """A parameter that a person sets."""
 
     key: str
-    type: str
+    type: ParamType
     description: str
     default: AnyJson
     required: bool
