@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
+from scorewright.storage.tables.datasets import dataset_rows, dataset_versions, datasets
 from scorewright.storage.tables.metadata import METADATA
 from scorewright.storage.tables.projects import projects
 
-__all__ = ["METADATA", "projects"]
+__all__ = ["METADATA", "dataset_rows", "dataset_versions", "datasets", "projects"]
