@@ -233,9 +233,9 @@ def test_edited_rows_are_a_new_version(client: TestClient):
     ("change", "pointer"),
     [
         ({"op": "set", "number": 4, "data": {}}, "/changes/0/number"),
-        ({"op": "delete", "number": 0}, "/changes/0/delete/number"),
-        ({"op": "append", "data": []}, "/changes/0/append/data"),
-        ({"op": "append", "data": {}, "number": 1}, "/changes/0/append/number"),
+        ({"op": "delete", "number": 0}, "/changes/0/number"),
+        ({"op": "append", "data": []}, "/changes/0/data"),
+        ({"op": "append", "data": {}, "number": 1}, "/changes/0/number"),
         ({"op": "move"}, "/changes/0"),
     ],
 )

@@ -8,6 +8,7 @@ from typing import Annotated, cast
 from fastapi import Depends, Request
 
 from scorewright.services.dataset_loading import DatasetLimits
+from scorewright.services.runner_pool import RunnerPool
 from scorewright.storage.database import Database
 from scorewright.storage.repositories.projects import project_id
 
@@ -18,6 +19,9 @@ class Context:
 
     database: Database
     dataset_limits: DatasetLimits = field(default_factory=DatasetLimits)
+    #: Seconds that one preview may take.
+    preview_s: float = 60.0
+    runners: RunnerPool = field(default_factory=RunnerPool)
 
 
 def context_of(request: Request) -> Context:
