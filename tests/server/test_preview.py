@@ -170,25 +170,46 @@ def test_a_filter_says_which_stored_rows_are_tried(client: TestClient):
     assert [one["score"] for one in done["evaluators"][0]["results"]] == [0.0, 1.0, 0.0]
 
 
-def test_the_time_of_a_preview_is_bounded(database: Database):
+def test_one_that_hangs_leaves_time_for_the_others_and_the_whole_is_bounded(database: Database):
     hanging = "def evaluate(output):\n    while True:\n        pass\n"
     ensure_default_project(database)
-    context = Context(database, preview_s=1.0)
+    context = Context(database, preview_s=8.0)
     with TestClient(create_app(context)) as bounded:
         began = time.monotonic()
         done = preview(
             bounded,
-            *({"source": hanging} for _ in range(3)),
-            items=[{"output": n} for n in range(50)],
+            {"source": hanging},
+            {
+                "source": "def evaluate(output, trace):\n    return {'score': 1, 'explanation': ''}\n"
+            },
+            items=[{"output": n, "trace": None} for n in range(50)],
             timeout_s=0.4,
         )
         took = time.monotonic() - began
 
     assert done["stopped_early"]
-    judged = [len(one["results"]) for one in done["evaluators"]]
-    assert 0 < sum(judged) < 150
-    assert all(r["failure"]["code"] == "timeout" for r in done["evaluators"][0]["results"])
+    hung, quick = (one["results"] for one in done["evaluators"])
+    assert 0 < len(hung) < 50
+    assert {result["failure"]["code"] for result in hung} == {"timeout"}
+    assert len(quick) == 50
     assert took < 50 * 0.4
+
+
+def test_items_that_hang_in_between_are_told_of_like_the_others(client: TestClient):
+    source = (
+        "def evaluate(output):\n    while output == 30:\n        pass\n"
+        "    return {'score': output, 'explanation': ''}\n"
+    )
+
+    done = preview(
+        client, {"source": source}, items=[{"output": n} for n in range(50)], timeout_s=0.5
+    )
+
+    (one,) = done["evaluators"]
+    assert not done["stopped_early"]
+    assert [result["item_id"] for result in one["results"]] == done["items"]
+    failed = [result for result in one["results"] if result["failure"]]
+    assert [result["item_id"] for result in failed] == ["31"]
 
 
 def test_purity_is_checked_where_it_is_asked_for(client: TestClient):

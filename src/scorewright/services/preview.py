@@ -1,14 +1,16 @@
 """Try evaluators on a few items: what comes out is what a run would give, through the same sandbox and the same code.
 
-The time of a preview is bounded without cutting an item short: items are judged a few at a time, as many as would be
-done in the time that is left if each of them took as long as it may.
+The time of a preview is bounded, and shared out among its evaluators, so that one that hangs leaves time for the others.
+The first item of each is judged to its end, whatever the time; then all the others at once, which ends when the time is
+over or after a few seconds. What is left is judged a few items at a time: as many as would be done in the time that is
+left if each took as long as it may.
 """
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Final
 
 import msgspec
@@ -34,6 +36,8 @@ from scorewright.storage.database import Database
 _PURITY_ITEMS: Final = 5
 _PURITY_PASSES: Final = 6
 _LEAST_TIMEOUT_S: Final = 0.1
+#: Judging all items at once is given up after this.
+_AT_ONCE_S: Final = 3.0
 
 
 class Subject(msgspec.Struct, frozen=True, kw_only=True):
@@ -84,6 +88,10 @@ class Preview(msgspec.Struct, frozen=True, kw_only=True):
     stopped_early: bool
 
 
+class _TimeIsOverError(Exception):
+    pass
+
+
 class _Clock:
     """The time that a preview has."""
 
@@ -103,6 +111,12 @@ class _Clock:
     def is_over(self) -> bool:
         self.ran_out = self.ran_out or self.left_s <= 0
         return self.ran_out
+
+    def stop(self) -> bool:
+        """Break off what asks: being told to stop, it would first wait for the items under way."""
+        if self.is_over():
+            raise _TimeIsOverError
+        return False
 
 
 class _Trying:
@@ -139,31 +153,42 @@ class _Trying:
                 self._tried.append((trial, task))
 
     def judge(self) -> None:
-        """Judge items until all are done or the time is over."""
-        at = 0
-        groups = list(_groups(self._tried, os.cpu_count() or 1))
-        while groups and at < self._items.size and not self._clock.is_over():
-            worst_s = self.settings.limits.timeout_s * len(groups)
-            end = at + max(1, int(self._clock.left_s / worst_s))
-            for group in groups:
-                if self._clock.is_over():
-                    return
-                self._judge_some(group, self._items.part(at, end))
-            at = end
+        """Judge all items by each evaluator in turn, or as many as there is time for."""
+        for at, (trial, task) in enumerate(self._tried):
+            if self._clock.is_over():
+                return
+            share_s = self._clock.left_s / (len(self._tried) - at)
+            self._judge_all(trial, task, _Clock(share_s))
 
-    def _judge_some(self, group: Sequence[tuple[Trial, Task]], items: PickedItems) -> None:
-        evaluation = Evaluation(items, [task for _, task in group], settings=self.settings)
-        by_name = {task.evaluator.name: trial for trial, task in group}
-        for records in evaluation.run():
-            for record in records:
-                by_name[record.evaluator].records.append(record)
-        report = evaluation.report
-        for (trial, _), runner, look in zip(
-            group, report.runners, report.second_looks, strict=True
-        ):
-            trial.runner = runner or trial.runner
-            trial.judged_twice += look.items
-            trial.differing += look.differing
+    def _judge_all(self, trial: Trial, task: Task, share: _Clock) -> None:
+        size, timeout_s = self._items.size, self.settings.limits.timeout_s
+        self._judge_some(trial, task, end=min(1, size))
+        if len(trial.records) < size and not share.is_over():
+            at_once = _Clock(min(share.left_s, _AT_ONCE_S))
+            with suppress(_TimeIsOverError):
+                self._judge_some(trial, task, end=size, should_stop=at_once.stop)
+        while len(trial.records) < size and not share.is_over():
+            few = max(1, int(share.left_s / timeout_s))
+            self._judge_some(trial, task, end=len(trial.records) + few)
+        self._clock.ran_out = self._clock.ran_out or share.ran_out
+
+    def _judge_some(
+        self,
+        trial: Trial,
+        task: Task,
+        *,
+        end: int,
+        should_stop: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """Judge the items behind those that are judged already, up to a place."""
+        items = self._items.part(len(trial.records), end)
+        evaluation = Evaluation(items, [task], settings=self.settings)
+        for records in evaluation.run(should_stop=should_stop):
+            trial.records += records
+        (runner,), (look,) = evaluation.report.runners, evaluation.report.second_looks
+        trial.runner = runner or trial.runner
+        trial.judged_twice += look.items
+        trial.differing += look.differing
 
     def check_purity(self, runners: Runners) -> None:
         """Judge the first items again and again, with one thing changed each time."""
@@ -246,11 +271,3 @@ def _refusal(error: CallerError) -> Refusal:
         pointer = "/mapping" if isinstance(error, MappingError) else ""
         pointer = "/params" if isinstance(error, ParamError) else pointer
     return Refusal(pointer=pointer, detail=str(error), diagnostics=diagnostics)
-
-
-def _groups(
-    tried: Sequence[tuple[Trial, Task]], size: int
-) -> Iterator[Sequence[tuple[Trial, Task]]]:
-    """Cut into groups that are judged at a time: as many as there are cores, so that none waits for one."""
-    for start in range(0, len(tried), size):
-        yield tried[start : start + size]
