@@ -14,9 +14,17 @@ import pytest
 from scorewright.domain.convention import Level
 from scorewright.domain.errors import CallerError
 from scorewright.domain.item_fields import MISSING, resolve
+from scorewright.services.dataset_loading import DatasetLimits
+from scorewright.services.datasets import DatasetFields, create_dataset, open_version
+from scorewright.services.source_items import numbered_items
 from scorewright.sources.dataset import from_rows
 from scorewright.sources.opening import open_source
 from scorewright.sources.source import Source
+from scorewright.storage.database import Database, sqlite_url
+from scorewright.storage.repositories.projects import ensure_default_project, project_id
+from scorewright.storage.tables import METADATA
+from scorewright.storage.tables.metadata import new_id
+from scorewright.storage.tables.projects import DEFAULT_PROJECT
 from traced import agent_trace, export
 
 SESSION = "gen_ai.conversation.id"
@@ -52,6 +60,26 @@ def named(folder: Path, kind: str, text: str) -> Source:
     return open_source(path, kind)  # type: ignore[arg-type]
 
 
+def stored(folder: Path) -> Source:
+    database = Database(sqlite_url(folder / "scorewright.db"))
+    METADATA.create_all(database.engine)
+    ensure_default_project(database)
+    made = create_dataset(
+        database,
+        project_id(database, DEFAULT_PROJECT),
+        DatasetFields(name=f"rows-{new_id()}"),
+        from_rows([{"output": n, "unit price": None} for n in range(1, 8)]),
+        note="",
+        limits=DatasetLimits(),
+    )
+    return open_version(database, made.latest)
+
+
+def picked(folder: Path) -> Source:
+    rows = named(folder, "dataset", lines([{"output": n} for n in range(1, 12)]))
+    return numbered_items(rows, [9, 2, 4, 11, 1, 3, 7])
+
+
 #: Makes the source, with the levels of evaluators that it takes.
 SOURCES: dict[str, tuple[Callable[[Path], Source], tuple[Level, ...]]] = {
     "rows in memory": (
@@ -62,6 +90,8 @@ SOURCES: dict[str, tuple[Callable[[Path], Source], tuple[Level, ...]]] = {
         lambda folder: named(folder, "dataset", lines([{"output": n} for n in range(1, 8)])),
         (Level.RECORD, Level.TRACE),
     ),
+    "dataset in the database": (stored, (Level.RECORD, Level.TRACE)),
+    "picked rows": (picked, (Level.RECORD, Level.TRACE)),
     "traces": (lambda folder: traces(folder, Level.RECORD), (Level.RECORD, Level.TRACE)),
     "agents": (lambda folder: traces(folder, Level.AGENT), (Level.AGENT,)),
     "model calls": (lambda folder: traces(folder, Level.LLM), (Level.LLM,)),

@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from typing import Any, Final
 
 from fastapi import APIRouter, FastAPI
+from fastapi.concurrency import run_in_threadpool
 
 from scorewright._version import __version__
 from scorewright.api.context import Context
 from scorewright.api.problem import Problem, add_handlers
-from scorewright.api.routes import evaluator_sources, evaluators
+from scorewright.api.routes import (
+    dataset_uploads,
+    datasets,
+    evaluator_sources,
+    evaluators,
+    preview,
+    sources,
+)
+from scorewright.services.dataset_loading import remove_abandoned
 
 #: Routes under /api/v1/projects/{project}, one module per noun.
 PROJECT_ROUTERS: Final[tuple[APIRouter, ...]] = (
+    dataset_uploads.router,
+    datasets.router,
     evaluator_sources.router,  # before the next, whose paths hold any name
     evaluators.router,
+    preview.router,
+    sources.router,
 )
 _PROBLEMS: Final[dict[int | str, dict[str, Any]]] = {
     status: {"model": Problem, "description": text}
@@ -32,9 +47,22 @@ _PROBLEMS: Final[dict[int | str, dict[str, Any]]] = {
 
 def create_app(context: Context) -> FastAPI:
     """Make the application over what a server works with."""
-    app = FastAPI(title="Scorewright", version=__version__, docs_url=None, redoc_url=None)
+    app = FastAPI(
+        title="Scorewright", version=__version__, docs_url=None, redoc_url=None, lifespan=_lifespan
+    )
     app.state.context = context
     add_handlers(app)
     for router in PROJECT_ROUTERS:
         app.include_router(router, prefix="/api/v1/projects/{project}", responses=_PROBLEMS)
     return app
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncGenerator[None]:
+    context: Context = app.state.context
+    await run_in_threadpool(remove_abandoned, context.database)
+    await run_in_threadpool(context.runners.start)
+    try:
+        yield
+    finally:
+        await run_in_threadpool(context.runners.close)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, cast
 
 from fastapi import Depends, Request
 
+from scorewright.services.dataset_loading import DatasetLimits
+from scorewright.services.runner_pool import RunnerPool
 from scorewright.storage.database import Database
 from scorewright.storage.repositories.projects import project_id
 
@@ -16,6 +18,10 @@ class Context:
     """What one server works with."""
 
     database: Database
+    dataset_limits: DatasetLimits = field(default_factory=DatasetLimits)
+    #: Seconds that one preview may take.
+    preview_s: float = 60.0
+    runners: RunnerPool = field(default_factory=RunnerPool)
 
 
 def context_of(request: Request) -> Context:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any, Final, cast
 
@@ -92,18 +92,40 @@ def _ours(request: Request, error: Exception) -> JSONResponse:
 
 
 def _invalid(_request: Request, error: Exception) -> JSONResponse:
-    wrong = cast("RequestValidationError", error).errors()
-    parts = [WrongPart(pointer=_pointer(one["loc"]), detail=one["msg"]) for one in wrong]
+    invalid = cast("RequestValidationError", error)
+    parts = [
+        WrongPart(pointer=_pointer(one["loc"], invalid.body), detail=one["msg"])
+        for one in invalid.errors()
+    ]
     detail = "; ".join(f"{part.pointer}: {part.detail}" for part in parts[:3])
     return problem(HTTPStatus.UNPROCESSABLE_ENTITY, detail, errors=parts)
 
 
-def _pointer(location: Sequence[Any]) -> str:
+def _pointer(location: Sequence[Any], body: Any) -> str:
     """Write where something is: a JSON pointer in the body, or a parameter's name."""
     kind, *rest = location
     if kind != "body":
         return ".".join(map(str, rest)) or str(kind)
-    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in rest)
+    steps = _steps_in(body, rest)
+    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in steps)
+
+
+def _steps_in(body: Any, location: Sequence[Any]) -> Iterator[Any]:
+    """Leave out the steps that stand for a choice between types, and are not in the body."""
+    place = body
+    for at, step in enumerate(location, 1):
+        if isinstance(place, dict):
+            members = cast("dict[Any, Any]", place)
+            if step in members or at == len(location):  # the last one may be what is missing
+                yield step
+                place = members.get(step)
+        elif isinstance(place, list):
+            entries = cast("list[Any]", place)
+            if isinstance(step, int) and step < len(entries):
+                yield step
+                place = entries[step]
+        elif body is None or isinstance(body, str | bytes):  # nothing is known of it
+            yield step
 
 
 def _http(_request: Request, error: Exception) -> JSONResponse:
