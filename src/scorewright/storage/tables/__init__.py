@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from scorewright.storage.tables.attribute_names import attribute_names
+from scorewright.storage.tables.log_records import log_records
 from scorewright.storage.tables.metadata import METADATA
 from scorewright.storage.tables.projects import projects
+from scorewright.storage.tables.spans import spans
+from scorewright.storage.tables.traces import traces
 
-__all__ = ["METADATA", "projects"]
+__all__ = ["METADATA", "attribute_names", "log_records", "projects", "spans", "traces"]
