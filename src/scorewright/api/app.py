@@ -9,9 +9,10 @@ from fastapi import APIRouter, FastAPI
 from scorewright._version import __version__
 from scorewright.api.context import Context
 from scorewright.api.problem import Problem, add_handlers
+from scorewright.api.routes import logs, otlp, traces
 
 #: Routes under /api/v1/projects/{project}, one module per noun.
-PROJECT_ROUTERS: Final[tuple[APIRouter, ...]] = ()
+PROJECT_ROUTERS: Final[tuple[APIRouter, ...]] = (logs.router, traces.router)
 _PROBLEMS: Final[dict[int | str, dict[str, Any]]] = {
     status: {"model": Problem, "description": text}
     for status, text in {
@@ -31,4 +32,5 @@ def create_app(context: Context) -> FastAPI:
     add_handlers(app)
     for router in PROJECT_ROUTERS:
         app.include_router(router, prefix="/api/v1/projects/{project}", responses=_PROBLEMS)
+    app.include_router(otlp.router)
     return app

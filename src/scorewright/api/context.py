@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, cast
 
 from fastapi import Depends, Request
 
+from scorewright.services.ingest import IngestLimits, KnownNames
 from scorewright.storage.database import Database
 from scorewright.storage.repositories.projects import project_id
 
@@ -16,6 +17,8 @@ class Context:
     """What one server works with."""
 
     database: Database
+    ingest_limits: IngestLimits = field(default_factory=IngestLimits)
+    known_names: KnownNames = field(default_factory=KnownNames)
 
 
 def context_of(request: Request) -> Context:

@@ -41,11 +41,19 @@ Encoding: TypeAlias = Literal["protobuf", "json"]
 Name: TypeAlias = tuple[str, str]
 Sent = TypeVar("Sent")
 
-#: Of one request, as it is sent and unpacked.
-MAX_PACKED_BYTES: Final = 16 * 2**20
-MAX_BYTES: Final = 64 * 2**20
 _MAX_NAME_CHARS: Final = 256
 _GZIP: Final = 16 + zlib.MAX_WBITS
+
+
+class IngestLimits(msgspec.Struct, frozen=True):
+    """How much is taken."""
+
+    #: Of one request, as it is sent and unpacked.
+    max_packed_bytes: int = 16 * 2**20
+    max_bytes: int = 64 * 2**20
+    #: Requests that are decoded and stored at once, and that are in memory in all; the others are told to come back.
+    at_once: int = 4
+    waiting: int = 32
 
 
 class Accepted(msgspec.Struct, frozen=True):
@@ -86,7 +94,7 @@ class KnownNames:
                 known |= new
 
 
-def unpacked(body: bytes) -> bytes:
+def unpacked(body: bytes, max_bytes: int) -> bytes:
     """Unpack a body that gzip packed, no further than a request may be large.
 
     Raises:
@@ -94,7 +102,7 @@ def unpacked(body: bytes) -> bytes:
         TraceError: The caller's: it is damaged.
     """
     parts: list[bytes] = []
-    room = MAX_BYTES
+    room = max_bytes
     while body:
         stream = zlib.decompressobj(_GZIP)
         try:
@@ -103,7 +111,7 @@ def unpacked(body: bytes) -> bytes:
             raise TraceError(f"the body cannot be unpacked by gzip: {error}") from None
         room -= len(part)
         if room < 0:
-            raise TooLargeError(f"the body is larger than {MAX_BYTES:,} bytes when unpacked")
+            raise TooLargeError(f"the body is larger than {max_bytes:,} bytes when unpacked")
         if not stream.eof:
             raise TraceError("the body cannot be unpacked by gzip: it is cut off")
         parts.append(part)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Set as AbstractSet
 
 import sqlalchemy as sa
 
-from scorewright.storage.statements import upsert
+from scorewright.storage.statements import insert_new
 from scorewright.storage.tables.attribute_names import attribute_names
 from scorewright.storage.tables.metadata import now_us
 
@@ -29,7 +29,7 @@ def add_names(
         {"project_id": project_id, "subject": subject, "name": name, "created_us": now}
         for subject, name in sorted(names)
     ]
-    connection.execute(upsert(connection, attribute_names).on_conflict_do_nothing(), rows)
+    insert_new(connection, attribute_names, rows)
 
 
 def names_of_subject(
