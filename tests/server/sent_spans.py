@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,16 @@ START_NS = 1_780_000_000_000_000_000
 def recorded() -> list[Path]:
     """List the exports that real instrumentations wrote."""
     return sorted(FIXTURES.glob("*/*.json"))
+
+
+def recordings() -> list[bytes]:
+    """Return requests that real instrumentations sent, each with traces of its own."""
+    return [
+        re.sub(
+            rb'("traceId": "[0-9a-f]{28})[0-9a-f]{4}"', rb'\g<1>%04x"' % number, path.read_bytes()
+        )
+        for number, path in enumerate(recorded(), 1)
+    ]
 
 
 def spans_of(path: Path) -> list[RawSpan]:

@@ -12,16 +12,6 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
-from sqlalchemy import event
-from starlette.testclient import TestClient
-
-from scorewright.api.app import create_app
-from scorewright.api.context import Context
-from scorewright.services.ingest import IngestLimits
-from scorewright.storage.database import Database
-from scorewright.storage.repositories.projects import ensure_default_project
-from scorewright.storage.tables import projects
-from scorewright.storage.tables.metadata import new_id, now_us
 from sent_spans import (
     JSON,
     PROTOBUF,
@@ -34,6 +24,16 @@ from sent_spans import (
     spans_of,
     summaries,
 )
+from sqlalchemy import event
+from starlette.testclient import TestClient
+
+from scorewright.api.app import create_app
+from scorewright.api.context import Context
+from scorewright.services.ingest import IngestLimits
+from scorewright.storage.database import Database
+from scorewright.storage.repositories.projects import ensure_default_project
+from scorewright.storage.tables import projects
+from scorewright.storage.tables.metadata import new_id, now_us
 
 CHAT = {"gen_ai.operation.name": "chat", "gen_ai.request.model": "m-1"}
 ANSWERED = {**CHAT, "gen_ai.usage.input_tokens": 10, "gen_ai.usage.output_tokens": 5}
@@ -61,7 +61,9 @@ def test_protobuf_and_json_are_stored_alike_and_answered_in_their_own_type(clien
     assert client.delete(f"{TRACES}/{1:032x}").status_code == 204
 
     answer = client.post(
-        "/v1/traces", content=json.dumps(request(*WHOLE)), headers={"content-type": "Application/JSON; charset=utf-8"}
+        "/v1/traces",
+        content=json.dumps(request(*WHOLE)),
+        headers={"content-type": "Application/JSON; charset=utf-8"},
     )
     assert (answer.status_code, answer.json()) == (200, {})
     assert told(client) == first
@@ -171,7 +173,9 @@ def test_what_instrumentations_send_is_told_alike_whole_and_in_parts(path: Any, 
     sent = json.loads(path.read_bytes())
     assert client.post("/v1/traces", json=sent).status_code == 200
     expected = told(client)
-    assert sum(one["span_count"] for one in expected) == len({s.span_id + s.trace_id for s in spans_of(path)})
+    assert sum(one["span_count"] for one in expected) == len(
+        {s.span_id + s.trace_id for s in spans_of(path)}
+    )
     for one in expected:
         client.delete(f"{TRACES}/{one['trace_id']}")
 
@@ -213,7 +217,13 @@ def test_requests_with_spans_of_the_same_traces_at_once_end_with_the_right_summa
     def send_one(number: int) -> None:
         # In another order each: whoever takes hold of traces has to do so in one and the same.
         order = sorted(range(1, traces + 1), key=lambda trace: (trace * number) % 7)
-        send(client, *(a_span(trace, number, None if number == 1 else 1, attributes=ANSWERED) for trace in order))
+        send(
+            client,
+            *(
+                a_span(trace, number, None if number == 1 else 1, attributes=ANSWERED)
+                for trace in order
+            ),
+        )
 
     threads = [threading.Thread(target=send_one, args=(n,)) for n in range(1, spans + 1)]
     for thread in threads:
@@ -242,9 +252,7 @@ def test_nul_and_half_of_a_surrogate_pair_are_stored_as_a_visible_stand_in(clien
 
 def test_projects_are_apart(client: TestClient, database: Database):
     with database.write() as connection:
-        connection.execute(
-            projects.insert().values(id=new_id(), name="other", created_us=now_us())
-        )
+        connection.execute(projects.insert().values(id=new_id(), name="other", created_us=now_us()))
     there = {"x-scorewright-project": "other"}
     assert client.post("/v1/traces", json=request(*WHOLE), headers=there).status_code == 200
     assert summaries(client) == []
@@ -258,7 +266,9 @@ def test_projects_are_apart(client: TestClient, database: Database):
     assert nowhere.status_code == 404
 
 
-def test_a_full_disk_is_an_error_to_come_back_from_and_stores_nothing(client: TestClient, database: Database):
+def test_a_full_disk_is_an_error_to_come_back_from_and_stores_nothing(
+    client: TestClient, database: Database
+):
     if not database.is_sqlite:
         pytest.skip("PostgreSQL has no such limit to set")
 

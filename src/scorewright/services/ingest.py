@@ -6,7 +6,7 @@ import hashlib
 import threading
 import zlib
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 

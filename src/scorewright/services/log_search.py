@@ -58,8 +58,6 @@ def find_records(
             raise UsageError("trace_id: 32 hexadecimal digits are needed").at("trace_id")
         conditions.append(columns.trace_id == trace_id)
     with database.read() as connection:
-        rows = list(
-            page_of_records(connection, sa.and_(*conditions), after=after, limit=limit + 1)
-        )
+        rows = list(page_of_records(connection, sa.and_(*conditions), after=after, limit=limit + 1))
     last = rows[limit - 1] if len(rows) > limit else None
     return rows[:limit], None if last is None else (last.time_us, last.id)

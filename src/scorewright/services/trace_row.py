@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import Any, Final, cast
 
 import msgspec
 
 from scorewright.domain.json_value import JsonObject, JsonValue
-from scorewright.storage.tables.traces import EXCERPT_CHARS
+from scorewright.storage.tables.traces import EXCERPT_CHARS, session_key
 from scorewright.telemetry.assembly import Trace, is_setup, session_of
 from scorewright.telemetry.items.reading import Reading
 from scorewright.telemetry.items.whole import light_members
@@ -74,11 +73,6 @@ def trace_row(project_id: str, trace: Trace, now: int) -> dict[str, Any]:
     }
 
 
-def session_key(session_id: str) -> str:
-    """Return what a session is found by: an index cannot hold a text of any length."""
-    return hashlib.sha256(session_id.encode()).hexdigest()[:32]
-
-
 def _microseconds(ns: int | None) -> int | None:
     return None if ns is None else ns // 1_000
 
@@ -123,7 +117,9 @@ def _is_short(value: JsonValue) -> bool:
     if isinstance(value, float):
         return abs(value) < _MAX_FLOAT
     if isinstance(value, list):
-        return len(value) <= _MAX_ATTRIBUTE_BYTES and all(
-            isinstance(part, str | int) for part in value
-        ) and len(msgspec.json.encode(value)) <= _MAX_ATTRIBUTE_BYTES
+        return (
+            len(value) <= _MAX_ATTRIBUTE_BYTES
+            and all(isinstance(part, str | int) for part in value)
+            and len(msgspec.json.encode(value)) <= _MAX_ATTRIBUTE_BYTES
+        )
     return not isinstance(value, dict)

@@ -135,9 +135,7 @@ class _Search:
         return bool(row.is_sure) or self._asked.matches(self._connection, row)
 
 
-def _condition(
-    database: Database, project_id: str, wanted: Wanted
-) -> sa.ColumnElement[bool]:
+def _condition(database: Database, project_id: str, wanted: Wanted) -> sa.ColumnElement[bool]:
     conditions: list[sa.ColumnElement[bool]] = [traces.c.project_id == project_id]
     # What has no start stands at 0, and is in no window.
     if wanted.from_us is not None:
@@ -197,7 +195,9 @@ def read_trace(
     if row is None or trace is None:
         raise _not_found(trace_id)
     if since is not None and since[0] != row.version:
-        raise StaleError("the trace changed meanwhile; read it again from its beginning").at("cursor")
+        raise StaleError("the trace changed meanwhile; read it again from its beginning").at(
+            "cursor"
+        )
     return StoredTrace(row, trace, [*notices_of(trace)])
 
 

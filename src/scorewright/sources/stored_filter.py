@@ -85,11 +85,11 @@ class TraceFilter:
             trace = trace_by_id(connection, self._project_id, row.trace_id)
             if trace is None:
                 return False
-            whole = decode_object(trace_item(trace))
+            whole: dict[str, Any] = decode_object(trace_item(trace))
             # What the row says, other than the beginning of something, is what everybody is shown.
             for name in ("input", "output", "attributes"):
-                item["trace"].pop(name)
-            item = {**whole, **item, "trace": {**whole["trace"], **item["trace"]}}
+                del item["trace"][name]
+            item = {**whole, **item, "trace": whole["trace"] | item["trace"]}
         return self._predicate(item)
 
 

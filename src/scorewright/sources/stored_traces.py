@@ -11,8 +11,8 @@ import sqlalchemy as sa
 from scorewright.domain.convention import Level
 from scorewright.domain.errors import DatasetError, UsageError
 from scorewright.sources.conversations import ConversationItems
-from scorewright.sources.log_items import LogItems
 from scorewright.sources.listed import Entry
+from scorewright.sources.log_items import LogItems
 from scorewright.sources.source import Notice, Source, SourceKind
 from scorewright.sources.stored_filter import COLUMNS, TraceFilter
 from scorewright.sources.stored_spans import groups, record_of, spans_by_trace
@@ -47,7 +47,7 @@ class Selected(msgspec.Struct, frozen=True, kw_only=True):
     filter: str | None = None
 
 
-def open_stored(
+def open_stored(  # noqa: PLR0913 - as `open_source`, with the database
     database: Database,
     kind: SourceKind,
     selected: Selected,
@@ -79,7 +79,9 @@ def open_stored(
         case "logs":
             return StoredLogs(database, selected)
         case "dataset":
-            raise UsageError("a data set is no trace; name traces, trajectories, conversations or logs")
+            raise UsageError(
+                "a data set is no trace; name traces, trajectories, conversations or logs"
+            )
         case _:
             assert_never(kind)
 
@@ -197,20 +199,27 @@ class _Stored:
             return names_of_subject(connection, self._project_id, subject)
 
 
-def _judged_rows(
-    database: Database, selected: Selected
-) -> tuple[list[sa.Row[Any]], list[Notice]]:
+def _judged_rows(database: Database, selected: Selected) -> tuple[list[sa.Row[Any]], list[Notice]]:
     """Read the rows of all selected traces but those that only set an agent up."""
     condition = _window(selected, traces.c, traces.c.start_us)
     if selected.filter is None:
         columns = [
             traces.c[name]
-            for name in ("trace_id", "span_count", "agent_spans", "llm_spans", "session_id", "is_setup")
+            for name in (
+                "trace_id",
+                "span_count",
+                "agent_spans",
+                "llm_spans",
+                "session_id",
+                "is_setup",
+            )
         ]
         with database.read() as connection:
             rows = list(all_traces(connection, condition, columns))
     else:
-        rows = _filtered_rows(database, condition, TraceFilter(database, selected.project_id, selected.filter))
+        rows = _filtered_rows(
+            database, condition, TraceFilter(database, selected.project_id, selected.filter)
+        )
     judged = [row for row in rows if not row.is_setup]
     left_out = len(rows) - len(judged)
     text = f"traces left out since they only set an agent up: {left_out:,}"

@@ -17,7 +17,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 from scorewright.domain.binding import Path
 from scorewright.domain.filter.durations import unit_ns
 from scorewright.domain.filter.tree import Constant, Duration, Time
-from scorewright.storage.tables.traces import EXCERPT_CHARS, traces
+from scorewright.storage.tables.traces import EXCERPT_CHARS, session_key, traces
 
 Clause: TypeAlias = sa.ColumnElement[bool]
 _Compare: TypeAlias = Callable[[Any, Any], Any]
@@ -171,6 +171,19 @@ class TextField:
         return exactly(sa.true())
 
 
+class SessionField(TextField):
+    """The session: an index finds it by its key."""
+
+    def __init__(self, words: Words) -> None:
+        super().__init__(words, traces.c.session_id)
+
+    def compare(self, path: Path, sign: str, value: Constant) -> Condition:  # noqa: D102 - as in Field
+        found = super().compare(path, sign, value)
+        if sign != "=" or not isinstance(value, str):
+            return found
+        return exactly(sa.and_(traces.c.session_key == session_key(value), found.sure))
+
+
 class MomentField:
     """A time, in items a text that is cut to microseconds; or null."""
 
@@ -308,9 +321,7 @@ class ExcerptField:
         return Condition(sa.or_(sure, cut, no_text), sure)
 
     def matches(self, pattern: str) -> Condition:  # noqa: D102 - as in Field
-        return self._of_text(
-            self._words.matches(self._column, pattern), self._form == "text_cut"
-        )
+        return self._of_text(self._words.matches(self._column, pattern), self._form == "text_cut")
 
     def exists(self) -> Condition:  # noqa: D102 - as in Field
         return exactly(sa.true())

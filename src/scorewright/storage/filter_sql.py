@@ -4,7 +4,7 @@ An expression becomes two conditions: one that all matching traces fulfil, and m
 matching traces fulfil, though maybe not all. Between the two stand the traces that have to be looked at in memory: a
 question that is longer than its excerpt, a number in a text. Where a row can answer, both are the same.
 
-Two-valued, as `domain.filter.matching`: every condition is wrapped in `coalesce(…, false)`.
+Two-valued, as `domain.filter.matching`: what SQL calls unknown does not hold, and its opposite does.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from scorewright.storage.filter_fields import (
     ListField,
     MomentField,
     NumberField,
+    SessionField,
     TextField,
     Words,
 )
@@ -91,8 +92,7 @@ class _Compiler:
     def condition(self, tree: Filter) -> Condition:
         match tree:
             case Not():
-                part = self.condition(tree.part)
-                return Condition(sa.not_(part.sure), sa.not_(part.possible))
+                return _opposite(self.condition(tree.part))
             case And():
                 return _joined(sa.and_, [self.condition(part) for part in tree.parts])
             case Or():
@@ -101,8 +101,7 @@ class _Compiler:
                 equal = [self._leaf(Compare(tree.path, "=", value)) for value in tree.values]
                 return _joined(sa.or_, equal)
             case Compare(operator="!="):
-                equal = self._leaf(Compare(tree.path, "=", tree.value))
-                return Condition(sa.not_(equal.sure), sa.not_(equal.possible))
+                return _opposite(self._leaf(Compare(tree.path, "=", tree.value)))
             case Compare() | Contains() | Matches() | Exists():
                 return self._leaf(tree)
             case _:
@@ -111,13 +110,9 @@ class _Compiler:
     def _leaf(self, tree: Compare | Contains | Matches | Exists) -> Condition:
         field = self._field(tree.path)
         found = None if field is None else self._asked(field, tree)
-        if found is None:
-            return _UNDECIDED
-        return Condition(_two_valued(found.possible), _two_valued(found.sure))
+        return _UNDECIDED if found is None else found
 
-    def _asked(
-        self, field: Field, tree: Compare | Contains | Matches | Exists
-    ) -> Condition | None:
+    def _asked(self, field: Field, tree: Compare | Contains | Matches | Exists) -> Condition | None:
         match tree:
             case Compare():
                 return field.compare(tree.path, tree.operator, tree.value)
@@ -138,16 +133,19 @@ class _Compiler:
         return None
 
 
-def _joined(
-    join: Callable[..., sa.ColumnElement[bool]], parts: list[Condition]
-) -> Condition:
+def _joined(join: Callable[..., sa.ColumnElement[bool]], parts: list[Condition]) -> Condition:
     return Condition(join(*(one.possible for one in parts)), join(*(one.sure for one in parts)))
 
 
-def _two_valued(condition: sa.ColumnElement[bool]) -> sa.ColumnElement[bool]:
+def _opposite(part: Condition) -> Condition:
+    return Condition(_not(part.sure), _not(part.possible))
+
+
+def _not(condition: sa.ColumnElement[bool]) -> sa.ColumnElement[bool]:
     if isinstance(condition, sa.True_ | sa.False_):
-        return condition
-    return sa.func.coalesce(condition, sa.false(), type_=sa.Boolean)
+        return sa.not_(condition)
+    # What SQL calls unknown does not hold. Elsewhere it makes no difference, and an index can be used.
+    return sa.not_(sa.func.coalesce(condition, sa.false(), type_=sa.Boolean))
 
 
 _USAGE: Final = ("trace", "metrics", "token_usage")
@@ -159,7 +157,7 @@ _TEXTS: Final = ("trace_id", "name", "status", "service", "environment")
 
 _FIELDS: Final[dict[Path, Callable[[Words], Field]]] = {
     ("traceId",): lambda words: TextField(words, traces.c.trace_id),
-    ("session", "id"): lambda words: TextField(words, traces.c.session_id),
+    ("session", "id"): SessionField,
     **{
         ("trace", name): lambda words, name=name: TextField(words, traces.c[name])
         for name in _TEXTS

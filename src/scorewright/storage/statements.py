@@ -13,9 +13,7 @@ Upsert: TypeAlias = sqlite.Insert | postgresql.Insert
 
 def upsert(connection: sa.Connection, table: sa.Table) -> Upsert:
     """Start an insert that can say what happens to rows whose key is there already."""
-    return (
-        sqlite.insert(table) if connection.dialect.name == "sqlite" else postgresql.insert(table)
-    )
+    return sqlite.insert(table) if connection.dialect.name == "sqlite" else postgresql.insert(table)
 
 
 def insert_new(

@@ -93,7 +93,10 @@ async def _export(
     try:
         with _gate_of(request, context) as limiter:
             body = await _read(request, context.ingest_limits.max_packed_bytes)
-            work = partial(_take, context, project, body, packing == "gzip", encoding, take)
+            if packing == "gzip":
+                most = context.ingest_limits.max_bytes
+                body = await run_sync(unpacked, body, most, limiter=limiter)
+            work = partial(_take, context, project, body, encoding, take)
             accepted = await run_sync(work, limiter=limiter)
     except (CallerError, OurError) as error:
         return _refusal(error, encoding)
@@ -122,15 +125,12 @@ def _take(
     context: Context,
     project: str | None,
     body: bytes,
-    is_packed: bool,  # noqa: FBT001 - bound by `partial`
     encoding: Encoding,
     take: _Take,
 ) -> Accepted:
     database = context.database
     found = first_project_id(database) if project is None else project_id(database, project)
-    max_bytes = context.ingest_limits.max_bytes
-    whole = unpacked(body, max_bytes) if is_packed else body
-    return take(database, found, whole, encoding, context.known_names)
+    return take(database, found, body, encoding, context.known_names)
 
 
 def _refusal(error: CallerError | OurError, encoding: Encoding) -> Response:

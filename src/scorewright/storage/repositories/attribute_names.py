@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Set as AbstractSet
+from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 
 import sqlalchemy as sa
 
@@ -20,9 +21,7 @@ def names_of(connection: sa.Connection, project_id: str) -> set[tuple[str, str]]
     return {(subject, name) for subject, name in rows}
 
 
-def add_names(
-    connection: sa.Connection, project_id: str, names: Iterable[tuple[str, str]]
-) -> None:
+def add_names(connection: sa.Connection, project_id: str, names: Iterable[tuple[str, str]]) -> None:
     """Remember names; those that are known stay."""
     now = now_us()
     rows = [
@@ -32,9 +31,7 @@ def add_names(
     insert_new(connection, attribute_names, rows)
 
 
-def names_of_subject(
-    connection: sa.Connection, project_id: str, subject: str
-) -> AbstractSet[str]:
+def names_of_subject(connection: sa.Connection, project_id: str, subject: str) -> AbstractSet[str]:
     """Return the names that a project knows of one subject."""
     table = attribute_names
     return set(

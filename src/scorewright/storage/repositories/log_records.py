@@ -41,7 +41,7 @@ def page_of_records(
 
 def all_records(
     connection: sa.Connection, condition: sa.ColumnElement[bool]
-) -> Iterator[sa.Row[tuple[str, str | None]]]:
+) -> Iterator[sa.Row[Any]]:
     """Stream the ids of all records that are as a condition says, and those of their traces, by time."""
     query = (
         sa.select(log_records.c.id, log_records.c.trace_id)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Final
 
 import sqlalchemy as sa
@@ -61,3 +62,8 @@ traces: Final = sa.Table(
     sa.Index(None, "project_id", "order_us", "trace_id"),
     sa.Index(None, "project_id", "session_key"),
 )
+
+
+def session_key(session_id: str) -> str:
+    """Return what a session is found by: an index cannot hold a text of any length."""
+    return hashlib.sha256(session_id.encode()).hexdigest()[:32]
