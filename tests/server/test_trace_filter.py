@@ -189,7 +189,7 @@ def check(
 
 
 @settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(request=REQUESTS, data=st.data())
 def test_what_is_found_is_what_matches_in_memory(
@@ -219,7 +219,7 @@ def stored(database: Database) -> Recordings:
 
 
 @settings(
-    max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(data=st.data())
 def test_of_recorded_traces_as_well(data: st.DataObject, database: Database, stored: Recordings):

@@ -43,7 +43,7 @@ def all_records(
     connection: sa.Connection, condition: sa.ColumnElement[bool]
 ) -> Iterator[sa.Row[Any]]:
     """Stream the ids of all records that are as a condition says, and those of their traces, by time."""
-    query = (
+    query: sa.Select[Any] = (
         sa.select(log_records.c.id, log_records.c.trace_id)
         .where(condition)
         .order_by(log_records.c.time_us, log_records.c.id)
