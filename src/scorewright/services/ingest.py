@@ -6,7 +6,7 @@ import hashlib
 import threading
 import zlib
 from collections import Counter
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
@@ -23,6 +23,7 @@ from scorewright.sources.stored_spans import spans_by_trace, with_body
 from scorewright.storage.database import Database
 from scorewright.storage.repositories.attribute_names import add_names, names_of
 from scorewright.storage.repositories.log_records import add_records
+from scorewright.storage.repositories.projects import first_project_id, project_id
 from scorewright.storage.repositories.spans import put_spans
 from scorewright.storage.repositories.traces import claim_traces, release_traces, replace_traces
 from scorewright.storage.tables.metadata import new_id, now_us
@@ -38,10 +39,10 @@ from scorewright.telemetry.raw_span import RawSpan
 from scorewright.telemetry.span_tree import distinct
 
 Encoding: TypeAlias = Literal["protobuf", "json"]
-Name: TypeAlias = tuple[str, str]
 Sent = TypeVar("Sent")
 
 _MAX_NAME_CHARS: Final = 256
+_NONE: Final = frozenset[str]()
 _GZIP: Final = 16 + zlib.MAX_WBITS
 
 
@@ -69,29 +70,43 @@ class KnownNames:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._known: dict[str, set[Name]] = {}
+        self._known: dict[str, dict[str, set[str]]] = {}
 
-    def learn(self, database: Database, project_id: str, names: set[Name]) -> None:
-        """Store the names that are new, up to as many of each subject as are ever listed."""
-        known = self._known.get(project_id)
-        if known is None:
-            with database.read() as connection:
-                known = names_of(connection, project_id)
-            with self._lock:
-                known = self._known.setdefault(project_id, known)
-        if names <= known:
+    def learn(self, database: Database, project_id: str, names: Mapping[str, set[str]]) -> None:
+        """Store the names that are new, up to as many of each subject as are ever listed.
+
+        Args:
+            database: Where they are stored.
+            project_id: Whose they are.
+            names: By subject.
+        """
+        known = self._of_project(database, project_id)
+        if all(met <= known.get(subject, _NONE) for subject, met in names.items()):
             return
         with self._lock:
-            counts = Counter(subject for subject, _ in known)
             new = {
-                name
-                for name in names - known
-                if counts[name[0]] <= MAX_ATTRIBUTES and 0 < len(name[1]) <= _MAX_NAME_CHARS
+                (subject, name)
+                for subject, met in names.items()
+                if len(known.setdefault(subject, set())) <= MAX_ATTRIBUTES
+                for name in met - known[subject]
+                if 0 < len(name) <= _MAX_NAME_CHARS
             }
             if new:
                 with database.write() as connection:
                     add_names(connection, project_id, new)
-                known |= new
+            for subject, name in new:
+                known[subject].add(name)
+
+    def _of_project(self, database: Database, project_id: str) -> dict[str, set[str]]:
+        known = self._known.get(project_id)
+        if known is not None:
+            return known
+        found: dict[str, set[str]] = {}
+        with database.read() as connection:
+            for subject, name in names_of(connection, project_id):
+                found.setdefault(subject, set()).add(name)
+        with self._lock:
+            return self._known.setdefault(project_id, found)
 
 
 def unpacked(body: bytes, max_bytes: int) -> bytes:
@@ -117,6 +132,17 @@ def unpacked(body: bytes, max_bytes: int) -> bytes:
         parts.append(part)
         body = stream.unused_data
     return b"".join(parts)
+
+
+def project_of(database: Database, name: str | None) -> str:
+    """Return the id of the project that a request is for: the first one where it names none.
+
+    Raises:
+        NotFoundError: The caller's: there is none of that name.
+        StorageError: Ours: the database cannot be asked.
+    """
+    with _as_ours():
+        return first_project_id(database) if name is None else project_id(database, name)
 
 
 def take_spans(
@@ -235,13 +261,13 @@ def _add_to(connection: sa.Connection, arrival: _Arrival, known: Sequence[str]) 
     release_traces(connection, arrival.project_id, unchanged)
 
 
-def _names_in(traces: Iterable[Trace]) -> set[Name]:
-    names: set[Name] = set()
+def _names_in(traces: Iterable[Trace]) -> dict[str, set[str]]:
+    names: dict[str, set[str]] = {"trace": set(), "agent": set(), "llm": set()}
     for trace in traces:
-        names.update(("trace", name) for name in trace.root.attributes)
+        names["trace"].update(trace.root.attributes)
         for span, facts in zip(trace.tree.spans, trace.facts, strict=True):
             if facts.kind in ("agent", "llm"):
-                names.update((facts.kind, name) for name in span.attributes)
+                names[facts.kind].update(span.attributes)
     return names
 
 
@@ -254,13 +280,13 @@ def _store_records(
     now = now_us()
     seen: Counter[bytes] = Counter()
     rows: list[dict[str, Any]] = []
-    met: set[Name] = set()
+    met: set[str] = set()
     for one in sent:
         record, body = with_body(one)
         seen[body] += 1
         rows.append(_record_row(project_id, record, body, seen[body], now))
-        met.update(("log", name) for name in record.attributes)
-    names.learn(database, project_id, met)
+        met.update(record.attributes)
+    names.learn(database, project_id, {"log": met})
     with database.write() as connection:
         add_records(connection, rows)
 

@@ -29,40 +29,26 @@ def trace_row(project_id: str, trace: Trace, now: int) -> dict[str, Any]:
     """
     reading = Reading(trace)
     light = light_members(reading)
-    metrics = cast("JsonObject", light["metrics"])
-    root = trace.root
-    start_us = _microseconds(root.start_ns)
+    start_us = _microseconds(trace.root.start_ns)
     session_id = session_of(trace)
-    short, long = _split(root.attributes)
-    spans = trace.tree.spans
+    short, long = _split(trace.root.attributes)
     return {
         "project_id": project_id,
-        "trace_id": root.trace_id,
+        "trace_id": trace.root.trace_id,
         "created_us": now,
         "changed_us": now,
         "version": 1,
         "order_us": start_us or 0,
         "start_us": start_us,
-        "end_us": _microseconds(root.end_ns),
-        "name": root.name,
+        "end_us": _microseconds(trace.root.end_ns),
+        "name": trace.root.name,
         "status": light["status"],
         **_excerpt("input", light["input"]),
         **_excerpt("output", light["output"]),
-        "duration_ms": root.duration_ms,
-        **_tokens(metrics["token_usage"]),
-        "cost_usd": metrics["cost_usd"],
-        "error_count": metrics["error_count"],
-        "span_count": metrics["span_count"],
-        "llm_call_count": metrics["llm_call_count"],
-        "tool_call_count": metrics["tool_call_count"],
+        **_metrics(cast("JsonObject", light["metrics"])),
         "models": light["models"],
         "agents": light["agents"],
-        "agent_spans": [
-            spans[position].span_id
-            for position in reading.order
-            if reading.facts[position].kind == "agent"
-        ],
-        "llm_spans": [spans[at].span_id for at in reading.in_order(reading.model_calls)],
+        **_items(reading),
         "is_setup": is_setup(trace),
         "session_id": session_id,
         "session_key": None if session_id is None else session_key(session_id),
@@ -71,6 +57,22 @@ def trace_row(project_id: str, trace: Trace, now: int) -> dict[str, Any]:
         "attributes": short,
         "long_attributes": long,
     }
+
+
+def _metrics(metrics: JsonObject) -> dict[str, Any]:
+    return {
+        "duration_ms": metrics["total_duration_ms"],
+        **_tokens(metrics["token_usage"]),
+        **{name: metrics[name] for name in ("cost_usd", "error_count", "span_count")},
+        **{name: metrics[name] for name in ("llm_call_count", "tool_call_count")},
+    }
+
+
+def _items(reading: Reading) -> dict[str, Any]:
+    spans, facts = reading.spans, reading.facts
+    agents = [spans[at].span_id for at in reading.order if facts[at].kind == "agent"]
+    calls = [spans[at].span_id for at in reading.in_order(reading.model_calls)]
+    return {"agent_spans": agents, "llm_spans": calls}
 
 
 def _microseconds(ns: int | None) -> int | None:

@@ -23,8 +23,14 @@ from scorewright.domain.errors import (
     StorageError,
     TooLargeError,
 )
-from scorewright.services.ingest import Accepted, Encoding, take_records, take_spans, unpacked
-from scorewright.storage.repositories.projects import first_project_id, project_id
+from scorewright.services.ingest import (
+    Accepted,
+    Encoding,
+    project_of,
+    take_records,
+    take_spans,
+    unpacked,
+)
 
 _JSON: Final = "application/json"
 _PROTOBUF: Final = "application/x-protobuf"
@@ -129,7 +135,7 @@ def _take(
     take: _Take,
 ) -> Accepted:
     database = context.database
-    found = first_project_id(database) if project is None else project_id(database, project)
+    found = project_of(database, project)
     return take(database, found, body, encoding, context.known_names)
 
 

@@ -43,11 +43,8 @@ def all_records(
     connection: sa.Connection, condition: sa.ColumnElement[bool]
 ) -> Iterator[sa.Row[Any]]:
     """Stream the ids of all records that are as a condition says, and those of their traces, by time."""
-    query: sa.Select[Any] = (
-        sa.select(log_records.c.id, log_records.c.trace_id)
-        .where(condition)
-        .order_by(log_records.c.time_us, log_records.c.id)
-    )
+    columns: list[sa.ColumnElement[Any]] = [log_records.c.id, log_records.c.trace_id]
+    query = sa.select(*columns).where(condition).order_by(log_records.c.time_us, log_records.c.id)
     with connection.execution_options(yield_per=1_000).execute(query) as rows:
         yield from rows
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from scorewright.storage.statements import upsert
+from scorewright.storage.statements import execute_plain, upsert
 from scorewright.storage.tables.spans import spans
 
 #: Ids that one statement asks for.
@@ -20,9 +20,10 @@ def put_spans(connection: sa.Connection, rows: Sequence[dict[str, Any]]) -> None
         return
     insert = upsert(connection, spans)
     replaced = {name: insert.excluded[name] for name in ("created_us", "body")}
-    connection.execute(
-        insert.on_conflict_do_update(index_elements=spans.primary_key.columns, set_=replaced), rows
+    statement = insert.on_conflict_do_update(
+        index_elements=spans.primary_key.columns, set_=replaced
     )
+    execute_plain(connection, statement, rows)
 
 
 def bodies_of(
