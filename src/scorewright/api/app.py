@@ -17,8 +17,11 @@ from scorewright.api.routes import (
     datasets,
     evaluator_sources,
     evaluators,
+    logs,
+    otlp,
     preview,
     sources,
+    traces,
 )
 from scorewright.services.dataset_loading import remove_abandoned
 
@@ -28,8 +31,10 @@ PROJECT_ROUTERS: Final[tuple[APIRouter, ...]] = (
     datasets.router,
     evaluator_sources.router,  # before the next, whose paths hold any name
     evaluators.router,
+    logs.router,
     preview.router,
     sources.router,
+    traces.router,
 )
 _PROBLEMS: Final[dict[int | str, dict[str, Any]]] = {
     status: {"model": Problem, "description": text}
@@ -54,6 +59,7 @@ def create_app(context: Context) -> FastAPI:
     add_handlers(app)
     for router in PROJECT_ROUTERS:
         app.include_router(router, prefix="/api/v1/projects/{project}", responses=_PROBLEMS)
+    app.include_router(otlp.router)
     return app
 
 

@@ -8,6 +8,7 @@ from typing import Annotated, cast
 from fastapi import Depends, Request
 
 from scorewright.services.dataset_loading import DatasetLimits
+from scorewright.services.ingest import IngestLimits, KnownNames
 from scorewright.services.runner_pool import RunnerPool
 from scorewright.storage.database import Database
 from scorewright.storage.repositories.projects import project_id
@@ -22,6 +23,8 @@ class Context:
     #: Seconds that one preview may take.
     preview_s: float = 60.0
     runners: RunnerPool = field(default_factory=RunnerPool)
+    ingest_limits: IngestLimits = field(default_factory=IngestLimits)
+    known_names: KnownNames = field(default_factory=KnownNames)
 
 
 def context_of(request: Request) -> Context:

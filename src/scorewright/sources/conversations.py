@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Generic, TypeVar
 
 from scorewright.domain.convention import Level
 from scorewright.domain.errors import UsageError
 from scorewright.domain.item_shape import ItemShape
-from scorewright.sources.item_shapes import Members, describe, span_shape
+from scorewright.sources.item_shapes import Members, span_shape
 from scorewright.sources.listed import Entry, ListedSource
 from scorewright.sources.source import Field, Notice, SourceKind
 from scorewright.sources.trace_files import judged_traces
+from scorewright.sources.trace_items import trace_members
 from scorewright.telemetry.assembly import Trace, session_of
 from scorewright.telemetry.items import conversation_item
 
+#: What a source keeps of a turn.
+Turn = TypeVar("Turn")
 
-class Conversations(ListedSource):
+
+class ConversationItems(ListedSource, Generic[Turn]):
     """Sessions by the start of their first turn; a trace that names no session is one by itself.
 
     Args:
-        traces: In order.
+        turns: In order: the trace's id, the session that it names, and what is kept of it.
         path: Where they were read.
-        notices: What was odd about the files.
+        notices: What was odd about how they were read.
         with_previous: Whether earlier turns show what was said in them.
     """
 
@@ -31,23 +36,23 @@ class Conversations(ListedSource):
 
     def __init__(
         self,
-        traces: Sequence[Trace],
+        turns: Iterable[tuple[str, str | None, Turn]],
         *,
         path: Path | None,
         notices: Sequence[Notice],
         with_previous: bool,
     ) -> None:
         self._with_previous = with_previous
-        sessions: dict[tuple[bool, str], list[Trace]] = {}
-        for trace in traces:
-            session_id = session_of(trace)
-            key = (session_id is not None, session_id or trace.root.trace_id)
-            sessions.setdefault(key, []).append(trace)
+        sessions: dict[tuple[bool, str], list[Turn]] = {}
+        for trace_id, session_id, turn in turns:
+            key = (session_id is not None, session_id or trace_id)
+            sessions.setdefault(key, []).append(turn)
         self._conversations = list(sessions.values())
         entries = [Entry(name, name, Level.TRACE) for _, name in sessions]
         alone = sum(not named for named, _ in sessions)
         if alone:
-            text = f"traces that name no session: {alone:,} of {len(traces):,}; each is a conversation of its own"
+            total = sum(map(len, self._conversations))
+            text = f"traces that name no session: {alone:,} of {total:,}; each is a conversation of its own"
             notices = [*notices, Notice(None, text)]
         super().__init__(entries, path=path, notices=notices)
 
@@ -75,11 +80,46 @@ class Conversations(ListedSource):
     def items(self) -> Iterator[bytes]:
         """Stream the conversations in order, made anew each time."""
         for turns in self._conversations:
-            yield conversation_item(turns, with_previous=self._with_previous)
+            yield conversation_item(self._traces_of(turns), with_previous=self._with_previous)
+
+    def _traces_of(self, turns: Sequence[Turn]) -> Sequence[Trace]:
+        """Return the traces of a conversation, in order."""
+        raise NotImplementedError
+
+    def _attribute_names(self) -> Iterable[str]:
+        """Name the attributes that the last turns' roots have."""
+        raise NotImplementedError
 
     def _members(self) -> Members:
-        names = {name for turns in self._conversations for name in turns[-1].root.attributes}
-        return Members(describe("conversation"), attributes="trace.attributes", names=names)
+        return trace_members("conversation", self._attribute_names())
+
+
+class Conversations(ConversationItems[Trace]):
+    """The conversations of a file or folder.
+
+    Args:
+        traces: In order.
+        path: Where they were read.
+        notices: What was odd about the files.
+        with_previous: Whether earlier turns show what was said in them.
+    """
+
+    def __init__(
+        self,
+        traces: Sequence[Trace],
+        *,
+        path: Path | None,
+        notices: Sequence[Notice],
+        with_previous: bool,
+    ) -> None:
+        turns = [(trace.root.trace_id, session_of(trace), trace) for trace in traces]
+        super().__init__(turns, path=path, notices=notices, with_previous=with_previous)
+
+    def _traces_of(self, turns: Sequence[Trace]) -> Sequence[Trace]:
+        return turns
+
+    def _attribute_names(self) -> set[str]:
+        return {name for turns in self._conversations for name in turns[-1].root.attributes}
 
 
 def open_conversations(path: Path, *, with_previous: bool) -> Conversations:

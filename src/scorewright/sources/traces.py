@@ -1,37 +1,18 @@
-"""Traces as items: each as a whole, each of its agents, or each of its model calls."""
+"""Traces in memory as items, as files have them."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import Final
 
-from scorewright.domain.binding import How
 from scorewright.domain.convention import Level
-from scorewright.domain.item_shape import ItemShape
-from scorewright.sources.item_shapes import Members, describe, span_shape
-from scorewright.sources.listed import Entry, ListedSource
-from scorewright.sources.source import Field, Notice, SourceKind
+from scorewright.sources.source import Notice
 from scorewright.sources.trace_files import judged_traces
+from scorewright.sources.trace_items import Outline, TraceItems
 from scorewright.telemetry.assembly import Trace, agent_calls_of, model_calls_of
-from scorewright.telemetry.items import agent_items, llm_items, trace_item
-from scorewright.telemetry.items.members import Subject
-
-_LEVELS: Final = (Level.TRACE, Level.AGENT, Level.LLM)
-_SUBJECTS: Final[dict[Level, Subject]] = {
-    Level.TRACE: "trace",
-    Level.AGENT: "agent",
-    Level.LLM: "llm",
-}
-_OBJECTS: Final[dict[Level, How]] = {
-    Level.TRACE: "trace_item",
-    Level.AGENT: "agent_item",
-    Level.LLM: "llm_item",
-}
-_NOUNS: Final = {Level.TRACE: "trace", Level.AGENT: "agent span", Level.LLM: "model call"}
 
 
-class Traces(ListedSource):
+class Traces(TraceItems):
     """The traces of a file or folder, by start; within each, the whole, its agents and its model calls.
 
     Args:
@@ -41,8 +22,6 @@ class Traces(ListedSource):
         levels: Of the evaluators of the run.
         record_level: What evaluators see that are written for no level of their own.
     """
-
-    kind: SourceKind = "traces"
 
     def __init__(
         self,
@@ -54,68 +33,23 @@ class Traces(ListedSource):
         record_level: Level = Level.TRACE,
     ) -> None:
         self._traces = traces
-        self._record_level = record_level
-        self._wanted = {self.item_level(level) for level in levels}
-        entries = [entry for trace in traces for entry in self._entries_of(trace)]
-        super().__init__(entries, path=path, notices=[*notices, *self._without_items(entries)])
-        several = len(self._wanted) > 1
-        self.noun = "item" if several else _NOUNS[next(iter(self._wanted))]
+        super().__init__(
+            [_outline(trace) for trace in traces],
+            path=path,
+            notices=notices,
+            levels=levels,
+            record_level=record_level,
+        )
 
-    def item_level(self, level: Level) -> Level:
-        """Return the level of the items that an evaluator of a level sees."""
-        return self._record_level if level is Level.RECORD else level
+    def _traces_in_order(self) -> Iterator[Trace]:
+        return iter(self._traces)
 
-    def fields(self, level: Level) -> list[Field]:
-        """List what the items of a level hold."""
-        return self.members(level).fields
-
-    def shape(self, level: Level) -> ItemShape:
-        """Say how arguments are read from the items of a level."""
-        return span_shape(self.members(level), part=level.value, objects={level: _OBJECTS[level]})
-
-    def items(self) -> Iterator[bytes]:
-        """Stream the items in order, made anew each time."""
-        for trace in self._traces:
-            if Level.TRACE in self._wanted:
-                yield trace_item(trace)
-            if Level.AGENT in self._wanted:
-                for _span_id, item in agent_items(trace):
-                    yield item
-            if Level.LLM in self._wanted:
-                for _span_id, item in llm_items(trace):
-                    yield item
-
-    def _entries_of(self, trace: Trace) -> Iterator[Entry]:
-        trace_id = trace.root.trace_id
-        for level in _LEVELS:
-            if level not in self._wanted:
-                continue
-            if level is Level.TRACE:
-                yield Entry(trace_id, trace_id, level)
-                continue
-            for position in _positions(trace, level):
-                span_id = trace.tree.spans[position].span_id
-                yield Entry(f"{trace_id}/{span_id}", trace_id, level)
-
-    def _without_items(self, entries: Sequence[Entry]) -> Iterator[Notice]:
-        """Say of how many traces there is nothing to judge: that is no skip of an evaluator's."""
-        for level in (Level.AGENT, Level.LLM):
-            if level in self._wanted:
-                having = {entry.sample_key for entry in entries if entry.level is level}
-                if missing := len(self._traces) - len(having):
-                    yield Notice(
-                        None,
-                        f"traces without any {_NOUNS[level]}: {missing:,} of {len(self._traces):,}; "
-                        f"evaluators of level {level.value} judge nothing of them",
-                    )
-
-    def members(self, level: Level) -> Members:
-        """Return the fields of the items of a level."""
+    def _attribute_names(self, level: Level) -> set[str]:
         names: set[str] = set()
         for trace in self._traces:
             for position in (0,) if level is Level.TRACE else _positions(trace, level):
                 names.update(trace.tree.spans[position].attributes)
-        return Members(describe(_SUBJECTS[level]), attributes="trace.attributes", names=names)
+        return names
 
 
 def open_traces(
@@ -133,6 +67,15 @@ def open_traces(
         notices=notices,
         levels=levels,
         record_level=record_level,
+    )
+
+
+def _outline(trace: Trace) -> Outline:
+    spans = trace.tree.spans
+    return Outline(
+        trace.root.trace_id,
+        [spans[position].span_id for position in _positions(trace, Level.AGENT)],
+        [spans[position].span_id for position in _positions(trace, Level.LLM)],
     )
 
 

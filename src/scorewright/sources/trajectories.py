@@ -15,6 +15,7 @@ from scorewright.sources.listed import Entry, ListedSource
 from scorewright.sources.message_files import read_trajectories
 from scorewright.sources.source import Field, Notice, SourceKind
 from scorewright.sources.trace_files import judged_traces
+from scorewright.sources.trace_items import TraceItems
 from scorewright.sources.traces import Traces
 from scorewright.telemetry.assembly import Trace
 from scorewright.telemetry.trajectories import Trajectory, trajectory_item
@@ -23,16 +24,10 @@ from scorewright.telemetry.trajectories import Trajectory, trajectory_item
 _OBJECTS: Final[dict[Level, How]] = {Level.AGENT: "agent_item", Level.TRACE: "trace_item"}
 
 
-class TracedTrajectories(Traces):
-    """The agents of traces, by start."""
+class OfAgents(TraceItems):
+    """Makes the agents of traces trajectories; stands before the class that says where the traces are."""
 
     kind: SourceKind = "trajectories"
-
-    def __init__(
-        self, traces: Sequence[Trace], *, path: Path | None, notices: Sequence[Notice]
-    ) -> None:
-        super().__init__(traces, path=path, notices=notices, levels=[Level.AGENT])
-        self.noun = "trajectory"
 
     def item_level(self, level: Level) -> Level:
         """Return the level of the items that an evaluator of a level sees.
@@ -45,6 +40,16 @@ class TracedTrajectories(Traces):
     def shape(self, level: Level) -> ItemShape:
         """Say how arguments are read from trajectories."""
         return span_shape(self.members(level), part="agent", objects=_OBJECTS)
+
+
+class TracedTrajectories(OfAgents, Traces):
+    """The agents of traces, by start."""
+
+    def __init__(
+        self, traces: Sequence[Trace], *, path: Path | None, notices: Sequence[Notice]
+    ) -> None:
+        super().__init__(traces, path=path, notices=notices, levels=[Level.AGENT])
+        self.noun = "trajectory"
 
 
 class TrajectoryFile(ListedSource):

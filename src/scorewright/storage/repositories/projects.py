@@ -31,3 +31,18 @@ def project_id(database: Database, name: str) -> str:
     if found is None:
         raise NotFoundError(f"there is no project {quote(name)}")
     return str(found)
+
+
+def first_project_id(database: Database) -> str:
+    """Return the id of the project that was made first.
+
+    Raises:
+        NotFoundError: The caller's: there is none at all.
+    """
+    with database.read() as connection:
+        found = connection.scalar(
+            sa.select(projects.c.id).order_by(projects.c.created_us, projects.c.id).limit(1)
+        )
+    if found is None:
+        raise NotFoundError("there is no project yet")
+    return str(found)

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from scorewright.storage.tables.attribute_names import attribute_names
 from scorewright.storage.tables.datasets import dataset_rows, dataset_versions, datasets
 from scorewright.storage.tables.evaluators import evaluator_tags, evaluator_versions, evaluators
+from scorewright.storage.tables.log_records import log_records
 from scorewright.storage.tables.metadata import METADATA
 from scorewright.storage.tables.projects import projects
+from scorewright.storage.tables.spans import spans
+from scorewright.storage.tables.traces import traces
 
 __all__ = [
     "METADATA",
+    "attribute_names",
     "dataset_rows",
     "dataset_versions",
     "datasets",
     "evaluator_tags",
     "evaluator_versions",
     "evaluators",
+    "log_records",
     "projects",
+    "spans",
+    "traces",
 ]

@@ -1,0 +1,44 @@
+"""Stored log records."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, cast
+
+from fastapi import APIRouter, Query
+
+from scorewright.api.context import InContext, ProjectId
+from scorewright.api.paging import Cursor, Limit, Page, read_cursor, write_cursor
+from scorewright.api.routes.traces import From, To, microseconds
+from scorewright.api.schemas.logs import LogEntry, entry_of
+from scorewright.services.log_search import SEVERITIES, WantedRecords, find_records
+from scorewright.services.trace_search import Key
+
+router = APIRouter(tags=["logs"])
+
+Severity = Literal["TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"]
+
+
+@router.get("/logs")
+def list_logs(  # noqa: PLR0913, PLR0917 - one for each thing that can be asked
+    context: InContext,
+    project: ProjectId,
+    first: From = None,
+    end: To = None,
+    severity: Annotated[Severity | None, Query(description="the least severity")] = None,
+    trace_id: Annotated[str | None, Query(max_length=64)] = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> Page[LogEntry]:
+    """List log records, the latest first."""
+    wanted = WantedRecords(
+        from_us=microseconds(first),
+        to_us=microseconds(end),
+        severity_number=None if severity is None else SEVERITIES[severity],
+        trace_id=trace_id,
+    )
+    after = cast("Key | None", read_cursor(cursor, (int, str)))
+    rows, next_key = find_records(context.database, project, wanted, after=after, limit=limit)
+    return Page(
+        items=[entry_of(row) for row in rows],
+        next_cursor=None if next_key is None else write_cursor(*next_key),
+    )
