@@ -1,0 +1,20 @@
+"""Moments as they are written on the wire."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Final
+
+from pydantic import Field
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+Moment = Annotated[
+    str, Field(description="ISO 8601, UTC, microseconds", examples=["2026-01-31T08:30:00.000000Z"])
+]
+
+
+def moment(since_1970_us: int) -> str:
+    """Write a moment."""
+    at = _EPOCH + timedelta(microseconds=since_1970_us)
+    return at.isoformat(timespec="microseconds").removesuffix("+00:00") + "Z"

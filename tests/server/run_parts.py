@@ -1,0 +1,69 @@
+"""What tests of runs are made of: evaluators by name, and numbers as data."""
+
+from __future__ import annotations
+
+
+from scorewright.domain.errors import NotFoundError
+from scorewright.domain.evaluator import evaluator_from_source
+from scorewright.domain.json_value import JsonObject
+from scorewright.services.run_parts import RunParts, SavedEvaluator
+from scorewright.sources.dataset import from_rows
+from scorewright.sources.source import Source
+
+SOURCES = {
+    "parity": """
+def evaluate(inputs, outputs, trace):
+    return {"score": inputs["n"] % 2, "explanation": f"{inputs['n']} modulo 2", "tens": inputs["n"] // 10}
+""",
+    "picky": """
+from scorewright import EvalResult
+def evaluate(inputs, outputs, trace):
+    n = inputs["n"]
+    if n % 7 == 0:
+        return EvalResult.skip("a multiple of seven")
+    if n % 11 == 0:
+        raise ValueError(f"eleven divides it")
+    return 1 / n
+""",
+    "slow": """
+import time
+def evaluate(inputs, outputs, trace):
+    end = time.perf_counter() + 0.004
+    while time.perf_counter() < end:
+        pass
+    return 1 / inputs["n"]
+""",
+    "strict": """
+def evaluate(answer):
+    return {"score": 1.0, "explanation": answer}
+""",
+}
+
+
+def find_evaluator(_project_id: str, ref: str, version: int | None) -> SavedEvaluator:
+    if ref not in SOURCES or version not in (None, 1):
+        raise NotFoundError(f"there is no evaluator {ref}")
+    return SavedEvaluator(f"id-of-{ref}", evaluator_from_source(SOURCES[ref], name=ref))
+
+
+def open_numbers(_project_id: str, description: JsonObject) -> Source:
+    count = description["count"]
+    assert isinstance(count, int)
+    return from_rows([{"n": number, "outputs": str(number)} for number in range(1, count + 1)])
+
+
+def make_parts() -> RunParts:
+    parts = RunParts(find_evaluator)
+    parts.openers["numbers"] = open_numbers
+    return parts
+
+
+def numbers_task(count: int, *evaluators: str, name: str = "numbers") -> JsonObject:
+    """The body of a task over the first numbers."""
+    return {
+        "name": name,
+        "source": {"kind": "numbers", "count": count},
+        "evaluators": [{"evaluator": one} for one in evaluators],
+    }
+
+
