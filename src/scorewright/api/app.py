@@ -9,9 +9,14 @@ from fastapi import APIRouter, FastAPI
 from scorewright._version import __version__
 from scorewright.api.context import Context
 from scorewright.api.problem import Problem, add_handlers
+from scorewright.api.routes import results, runs, tasks
 
 #: Routes under /api/v1/projects/{project}, one module per noun.
-PROJECT_ROUTERS: Final[tuple[APIRouter, ...]] = ()
+PROJECT_ROUTERS: Final[tuple[APIRouter, ...]] = (
+    results.router,
+    runs.router,
+    tasks.router,
+)
 _PROBLEMS: Final[dict[int | str, dict[str, Any]]] = {
     status: {"model": Problem, "description": text}
     for status, text in {

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Annotated, cast
 
 from fastapi import Depends, Request
 
+from scorewright.api.run_events import Watchers
+from scorewright.services.run_parts import RunParts
 from scorewright.storage.database import Database
 from scorewright.storage.repositories.projects import project_id
 
@@ -16,6 +19,11 @@ class Context:
     """What one server works with."""
 
     database: Database
+    #: Where runs get evaluators and data.
+    run_parts: RunParts = field(default_factory=RunParts)
+    #: Tells the worker of this process, if it has one, that there is something to do.
+    wake_worker: Callable[[], None] = lambda: None
+    watchers: Watchers = field(default_factory=Watchers)
 
 
 def context_of(request: Request) -> Context:

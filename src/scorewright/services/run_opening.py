@@ -60,16 +60,19 @@ class OpenRun:
     """
 
     def __init__(
-        self, row: sa.engine.Row[tuple[object, ...]], parts: RunParts, runners: Runners, *, workers: int | None
+        self,
+        row: sa.engine.Row[tuple[object, ...]],
+        parts: RunParts,
+        runners: Runners,
+        *,
+        workers: int | None,
     ) -> None:
         self.frozen: list[FrozenEvaluator] = frozen_of(row)
         self.runners = runners
         self.source = parts.open_source(row.project_id, row.source)
         self._settings = settings_of(row).for_run(row.clock_s)
         self._workers = workers
-        self._tasks = [
-            one.for_plan(runners.for_evaluator(one.evaluator)) for one in self.frozen
-        ]
+        self._tasks = [one.for_plan(runners.for_evaluator(one.evaluator)) for one in self.frozen]
         levels = [self.source.item_level(one.evaluator.level) for one in self.frozen]
         #: Of all items to judge, their numbers in the source.
         self.numbers: Sequence[int] = Selection(self.source, levels, self._settings).all_numbers()

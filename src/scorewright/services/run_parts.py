@@ -80,5 +80,3 @@ def _open_items(_project_id: str, description: JsonObject) -> Source:
             raise UsageError("source: an item is an object").at(f"/source/items/{at}")
         objects.append(row)
     return from_rows(objects)
-
-

@@ -80,7 +80,9 @@ class RunWork:
         except ScorewrightError as error:
             _log.warning("run failed", run_id=run_id, error=str(error))
             message = str(error)
-        except SQLAlchemyError:  # only where this process is to end: its share is found and given on
+        except (
+            SQLAlchemyError
+        ):  # only where this process is to end: its share is found and given on
             return False
         except Exception as error:  # a wall: a defect of ours must not be tried for ever
             _log.exception("run failed by a defect", run_id=run_id)
@@ -173,9 +175,7 @@ class RunWork:
             if self.executors > 1:
                 fair = (total - run.next_place) // (2 * self.executors)
                 at_most = min(_MAX_ITEMS, max(_MIN_ITEMS, fair))
-            chunk = share_rows.next_chunk(
-                connection, run, share_id, total=total, at_most=at_most
-            )
+            chunk = share_rows.next_chunk(connection, run, share_id, total=total, at_most=at_most)
             if chunk is None:
                 _settle(connection, run, share_id, total)
             return chunk
@@ -256,7 +256,9 @@ class _ChunkWork:
         answered = stored = 0
         stored_at_s = time.monotonic()
         for found in evaluation.run(should_stop=lambda: is_ending() or self._run_stops()):
-            if evaluation.report.items == answered:  # behind a stop: earlier results of what was not judged
+            if (
+                evaluation.report.items == answered
+            ):  # behind a stop: earlier results of what was not judged
                 break
             answered = evaluation.report.items
             records += found
@@ -316,9 +318,7 @@ class _ChunkWork:
     ) -> Chunk:
         """Store the results of a chunk's first items; returns the chunk of the others."""
         places = self._opened.places
-        numbered = [
-            (places[one.evaluator], part.whole_number(one.item_id), one) for one in records
-        ]
+        numbered = [(places[one.evaluator], part.whole_number(one.item_id), one) for one in records]
         rollups = self._rollups(numbered, report if is_last else None)
 
         def act() -> Chunk:
@@ -393,18 +393,12 @@ class _ChunkWork:
         )
 
 
-def _settle(
-    connection: sa.Connection, run: sa.Row[Any], share_id: str, total: int | None
-) -> None:
+def _settle(connection: sa.Connection, run: sa.Row[Any], share_id: str, total: int | None) -> None:
     """End a share of a locked run, and the run with it where that was the last of it."""
     share_rows.hand_back(connection, share_id, run.id)
     still_open, held = share_rows.open_chunks(connection, run.id)
     if run.status == "running" and total is not None:
         if not still_open and run.next_place >= total:
-            run_rows.update(
-                connection, run.id, ["running"], status="completed", ended_us=now_us()
-            )
+            run_rows.update(connection, run.id, ["running"], status="completed", ended_us=now_us())
     elif run.status == "cancelling" and not held:
-        run_rows.update(
-            connection, run.id, ["cancelling"], status="cancelled", ended_us=now_us()
-        )
+        run_rows.update(connection, run.id, ["cancelling"], status="cancelled", ended_us=now_us())

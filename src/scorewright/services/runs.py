@@ -66,9 +66,7 @@ def start(
     return _insert(database, project_id, task.task_id, values, frozen)
 
 
-def repeat(
-    database: Database, parts: RunParts, project_id: str, run_id: str, mode: RunMode
-) -> Run:
+def repeat(database: Database, parts: RunParts, project_id: str, run_id: str, mode: RunMode) -> Run:
     """Make a run of what an earlier one was about; that one stays as it is.
 
     `all` judges everything again, by the task as it is now. `failed` judges what has no result, by the very versions

@@ -191,9 +191,7 @@ def _check_filter(text: str, source: Source, frozen: list[FrozenEvaluator]) -> N
 
 def _check_name(name: str) -> None:
     if not name.strip() or name != name.strip() or len(name) > 128:
-        raise UsageError(
-            "name: 1 to 128 characters, without blanks at its ends"
-        ).at("/name")
+        raise UsageError("name: 1 to 128 characters, without blanks at its ends").at("/name")
     if any(character == "/" or not character.isprintable() for character in name):
         raise UsageError("name: no slashes, line breaks and the like").at("/name")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -204,16 +204,6 @@ def item_names(
     return {row.item_no: row.item_id for row in found}
 
 
-def stream(
-    connection: sa.Connection, run_id: str, wanted: ResultFilter, *, block: int = 2_000
-) -> Iterator[Sequence[sa.Row[Any]]]:
-    """Read all results that are wanted, block by block."""
-    after: tuple[int, int] | None = None
-    while rows := page(connection, run_id, wanted, after=after, limit=block):
-        yield rows
-        after = (rows[-1].evaluator_no, rows[-1].item_no)
-
-
 def scores(
     connection: sa.Connection, run_id: str, wanted: ResultFilter, *, at_most: int
 ) -> list[float]:
@@ -241,22 +231,20 @@ def add_to_evaluator(
 def _conditions(wanted: ResultFilter) -> list[sa.ColumnElement[bool]]:
     columns = results.c
     score = columns.normalised_score if wanted.is_normalised else columns.score
-    asked: list[tuple[object, sa.ColumnElement[bool]]] = [
-        (wanted.statuses or None, columns.status.in_(wanted.statuses)),
-        (wanted.evaluators or None, columns.evaluator_no.in_(wanted.evaluators)),
-        (wanted.min_score, score >= wanted.min_score),
-        (wanted.max_score, score <= wanted.max_score),
-        (wanted.passed, columns.passed == wanted.passed),
-        (wanted.out_of_range, columns.out_of_range == wanted.out_of_range),
-        (wanted.failure_code, columns.failure_code == wanted.failure_code),
-        (wanted.item_id, columns.item_id == wanted.item_id),
-        (wanted.from_us, columns.created_us >= wanted.from_us),
-        (wanted.to_us, columns.created_us < wanted.to_us),
+    asked: list[tuple[Any, Callable[[Any], sa.ColumnElement[bool]]]] = [
+        (wanted.statuses or None, columns.status.in_),
+        (wanted.evaluators or None, columns.evaluator_no.in_),
+        (wanted.min_score, score.__ge__),
+        (wanted.max_score, score.__le__),
+        (wanted.passed, columns.passed.__eq__),
+        (wanted.out_of_range, columns.out_of_range.__eq__),
+        (wanted.failure_code, columns.failure_code.__eq__),
+        (wanted.item_id, columns.item_id.__eq__),
+        (wanted.from_us, columns.created_us.__ge__),
+        (wanted.to_us, columns.created_us.__lt__),
     ]
-    found = [condition for value, condition in asked if value is not None]
+    found = [is_so(value) for value, is_so in asked if value is not None]
     if wanted.search:
         texts = (columns.explanation, columns.reason, columns.failure_message)
-        found.append(
-            sa.or_(*[text.icontains(wanted.search, autoescape=True) for text in texts])
-        )
+        found.append(sa.or_(*[text.icontains(wanted.search, autoescape=True) for text in texts]))
     return found

@@ -35,9 +35,7 @@ def find_any(connection: sa.Connection, run_id: str) -> sa.Row[Any] | None:
 
 def lock(connection: sa.Connection, run_id: str) -> sa.Row[Any] | None:
     """Return a run that nobody else can change until this transaction ends."""
-    return connection.execute(
-        sa.select(runs).where(runs.c.id == run_id).with_for_update()
-    ).first()
+    return connection.execute(sa.select(runs).where(runs.c.id == run_id).with_for_update()).first()
 
 
 def status_of(connection: sa.Connection, run_id: str) -> str | None:

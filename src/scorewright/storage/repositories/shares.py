@@ -91,9 +91,7 @@ def hand_back(connection: sa.Connection, share_id: str, run_id: str) -> None:
     """Let others have what a share has not done, and end it."""
     connection.execute(
         chunks.update()
-        .where(
-            chunks.c.run_id == run_id, chunks.c.share_id == share_id, chunks.c.done_us.is_(None)
-        )
+        .where(chunks.c.run_id == run_id, chunks.c.share_id == share_id, chunks.c.done_us.is_(None))
         .values(share_id=None)
     )
     connection.execute(

@@ -64,9 +64,7 @@ def page(
     return list(connection.execute(newest.limit(limit)))
 
 
-def update(
-    connection: sa.Connection, task_id: str, revision: int, values: dict[str, Any]
-) -> bool:
+def update(connection: sa.Connection, task_id: str, revision: int, values: dict[str, Any]) -> bool:
     """Change a task; tells whether it still had that revision."""
     changed = connection.execute(
         tasks.update()

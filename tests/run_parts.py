@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-
 from scorewright.domain.errors import NotFoundError
 from scorewright.domain.evaluator import evaluator_from_source
 from scorewright.domain.json_value import JsonObject
 from scorewright.services.run_parts import RunParts, SavedEvaluator
+from scorewright.services.run_work import RunWork
 from scorewright.sources.dataset import from_rows
 from scorewright.sources.source import Source
+from scorewright.storage.database import Database
+from scorewright.storage.repositories import runs as run_rows
+from scorewright.storage.repositories import shares as share_rows
 
 SOURCES = {
     "parity": """
@@ -67,3 +70,20 @@ def numbers_task(count: int, *evaluators: str, name: str = "numbers") -> JsonObj
     }
 
 
+def work_off(database: Database, parts: RunParts | None = None) -> None:
+    """Do all that is to be done about runs, in this thread."""
+    work = RunWork(database, parts or make_parts(), workers=1)
+    try:
+        while waiting := _waiting(database):
+            for run_id, number in waiting:
+                with database.write() as connection:
+                    share_rows.add_share(connection, run_id, number)
+                while work.step(run_id, f"{run_id}.{number}"):
+                    pass
+    finally:
+        work.close()
+
+
+def _waiting(database: Database) -> list[tuple[str, int]]:
+    with database.read() as connection:
+        return [(run.id, run.next_share) for run in run_rows.active(connection)]
