@@ -71,6 +71,9 @@ class RunWorker:
 
     def start(self) -> None:
         """Begin to work."""
+        # Before anything else: what nobody knows, nobody takes over.
+        with self._database.write() as connection:
+            share_rows.beat(connection, self.executor_id)
         self._durable.launch()
         self._thread.start()
 
