@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
+from scorewright.domain.convention import Level
 from scorewright.domain.errors import NotFoundError
 from scorewright.domain.evaluator import evaluator_from_source
 from scorewright.domain.json_value import JsonObject
@@ -46,7 +49,7 @@ def find_evaluator(_project_id: str, ref: str, version: int | None) -> SavedEval
     return SavedEvaluator(f"id-of-{ref}", evaluator_from_source(SOURCES[ref], name=ref))
 
 
-def open_numbers(_project_id: str, description: JsonObject) -> Source:
+def open_numbers(_project_id: str, description: JsonObject, _levels: Collection[Level]) -> Source:
     count = description["count"]
     assert isinstance(count, int)
     return from_rows([{"n": number, "outputs": str(number)} for number in range(1, count + 1)])

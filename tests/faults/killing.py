@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
@@ -77,7 +77,7 @@ def undisturbed(database: Database, count: int) -> dict[str, Any]:
 
 
 @contextmanager
-def workers(url: str, count: int) -> Iterator[list[subprocess.Popen[str]]]:
+def workers(url: str, count: int) -> Generator[list[subprocess.Popen[str]]]:
     found = [spawn(url) for _ in range(count)]
     try:
         yield found
@@ -112,7 +112,9 @@ def disturb(
             assert time.monotonic() < ends_at_s, runs.find(database, project, run_id)
             if killed < kills:
                 at = chance.randrange(at_once)
-                if chance.random() < 0.7:  # the others die while they start, and take over what was left
+                if (
+                    chance.random() < 0.7
+                ):  # the others die while they start, and take over what was left
                     _wait_started(alive[at])
                 time.sleep(chance.random() ** 2 * 1.5)
                 alive[at].kill()

@@ -9,7 +9,7 @@ import argparse
 import random
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -67,7 +67,7 @@ def _kill_on(name: str, url: str, kills: int, chance: random.Random) -> int:
 
 
 @contextmanager
-def _database(name: str) -> Iterator[str]:
+def _database(name: str) -> Generator[str]:
     with tempfile.TemporaryDirectory() as folder:
         if name == "sqlite":
             yield sqlite_url(Path(folder) / "faults.db")

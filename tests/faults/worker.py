@@ -18,9 +18,7 @@ def main(url: str) -> None:
     settings = cast("Any", run_work)
     settings._MAX_ITEMS, settings._STORE_EVERY_S = 40, 0.05
     cast("Any", run_worker)._TICK_S = 0.1
-    worker = run_worker.RunWorker(
-        Database(url), url, make_parts(), workers=1, dead_after_s=2.0
-    )
+    worker = run_worker.RunWorker(Database(url), url, make_parts(), workers=1, dead_after_s=2.0)
     worker.start()
     sys.stdout.write("started\n")
     sys.stdout.flush()

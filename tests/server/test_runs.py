@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -47,7 +49,7 @@ def post(client: TestClient, run: dict[str, Any], path: str, **body: Any) -> Any
 def expected(count: int, *names: str, clock_s: float) -> tuple[list[ResultRecord], list[Any]]:
     """What the command line makes of the same: records and summaries."""
     parts = make_parts()
-    source = parts.open_source("", {"kind": "numbers", "count": count})
+    source = parts.open_source("", {"kind": "numbers", "count": count}, ())
     runners = Runners("auto")
     try:
         found = [parts.find_evaluator("", name, None).evaluator for name in names]
@@ -250,11 +252,11 @@ def test_two_that_do_the_same_chunk_leave_one_result(client: TestClient, databas
     with database.write() as connection:
         share_rows.add_share(connection, run["id"], 0)
     slow, quick = (RunWork(database, make_parts(), workers=1) for _ in range(2))
-    opened = slow._opened(run["id"], share)
+    opened = slow.open_run(run["id"], share)
     assert opened is not None
-    chunk = slow._claim(run["id"], share, opened)
+    chunk = slow.claim(run["id"], share, opened)
 
-    assert chunk == quick._claim(run["id"], share, opened)
+    assert chunk == quick.claim(run["id"], share, opened)
     while quick.step(run["id"], share):
         pass
     assert slow.step(run["id"], share) is False
@@ -288,9 +290,9 @@ def test_a_cancelled_run_ends_and_what_it_has_is_kept(client: TestClient, databa
         share_rows.add_share(connection, begun["id"], 0)
     work = RunWork(database, make_parts(), workers=1)
     share = f"{begun['id']}.0"
-    opened = work._opened(begun["id"], share)
+    opened = work.open_run(begun["id"], share)
     assert opened is not None
-    assert work._claim(begun["id"], share, opened) is not None
+    assert work.claim(begun["id"], share, opened) is not None
     assert post(client, begun, "cancel").json()["status"] == "cancelling"
     assert work.step(begun["id"], share) is False
     work.close()
@@ -392,6 +394,48 @@ def test_a_watcher_hears_of_the_end_and_goes_on_where_it_left(
     assert data["status"] == "completed"
     assert int(last_id) == data["change"]
     assert "data:" not in again
+
+
+def test_what_is_under_way_stops_soon_and_goes_on_later(
+    client: TestClient, database: Database, database_url: str
+):
+    worker = RunWorker(database, database_url, make_parts(), workers=1)
+    worker.start()
+    try:
+        run = start(client, numbers_task(20_000, "slow"))
+        worker.wake()
+        _wait_for(client, run, lambda found: found["done"] > 0)
+
+        assert post(client, run, "pause").json()["status"] == "paused"
+        _wait_for(client, run, lambda _found: not _is_held(database, run["id"]))
+        done = get(client, run)["done"]
+        assert 0 < done < 20_000
+        assert get(client, run, "/summary")["summary"][0]["scored"] == done
+
+        post(client, run, "resume")
+        worker.wake()
+        _wait_for(client, run, lambda found: found["done"] > done)
+        assert post(client, run, "cancel").json()["status"] == "cancelling"
+        _wait_for(client, run, lambda found: found["status"] == "cancelled")
+        kept = get(client, run)["done"]
+        assert get(client, run, "/items", limit=1)["items"][0]["item_no"] == 1
+        assert get(client, run, "/summary")["summary"][0]["scored"] == kept
+    finally:
+        worker.close()
+
+
+def _wait_for(
+    client: TestClient, run: dict[str, Any], is_so: Callable[[dict[str, Any]], bool]
+) -> None:
+    ends_at_s = time.monotonic() + 60
+    while not is_so(get(client, run)):
+        assert time.monotonic() < ends_at_s, get(client, run)
+        time.sleep(0.02)
+
+
+def _is_held(database: Database, run_id: str) -> bool:
+    with database.read() as connection:
+        return share_rows.open_chunks(connection, run_id)[1] > 0
 
 
 def test_the_worker_finds_runs_and_works_on_them(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Literal, TypeAlias
 
 import msgspec
 import sqlalchemy as sa
 
+from scorewright.domain.convention import Level
 from scorewright.domain.evaluator import Evaluator
 from scorewright.domain.json_value import JsonObject, JsonValue
 from scorewright.runners.base import Limits, Runner
@@ -134,6 +136,11 @@ encode_frozen = msgspec.json.Encoder().encode
 def frozen_of(row: sa.Row[Any]) -> list[FrozenEvaluator]:
     """Return a run's evaluators."""
     return _decode_frozen(row.resolved)
+
+
+def levels_of(frozen: Iterable[FrozenEvaluator]) -> set[Level]:
+    """Return what evaluators are written for."""
+    return {one.evaluator.level for one in frozen}
 
 
 def settings_of(row: sa.Row[Any]) -> RunSettings:

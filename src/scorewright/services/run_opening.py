@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from scorewright.domain.result_record import ResultRecord
 from scorewright.services.evaluation import Evaluation
 from scorewright.services.plan import Settings
-from scorewright.services.run_model import FrozenEvaluator, frozen_of, settings_of
+from scorewright.services.run_model import FrozenEvaluator, frozen_of, levels_of, settings_of
 from scorewright.services.run_part import ItemReader, Part
 from scorewright.services.run_parts import RunParts
 from scorewright.services.runner_choice import Runners
@@ -69,7 +69,7 @@ class OpenRun:
     ) -> None:
         self.frozen: list[FrozenEvaluator] = frozen_of(row)
         self.runners = runners
-        self.source = parts.open_source(row.project_id, row.source)
+        self.source = parts.open_source(row.project_id, row.source, levels_of(self.frozen))
         self._settings = settings_of(row).for_run(row.clock_s)
         self._workers = workers
         self._tasks = [one.for_plan(runners.for_evaluator(one.evaluator)) for one in self.frozen]

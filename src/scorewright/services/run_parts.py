@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 import msgspec
 
+from scorewright.domain.convention import Level
 from scorewright.domain.errors import CallerError, UsageError
 from scorewright.domain.evaluator import Evaluator
 from scorewright.domain.json_value import JsonObject
@@ -18,8 +19,8 @@ from scorewright.sources.source import Source
 #: Items that a description itself may hold.
 MAX_GIVEN_ITEMS: Final = 1_000
 
-#: Opens what a description of its kind says, of one project.
-Opener: TypeAlias = Callable[[str, JsonObject], Source]
+#: Opens what a description of its kind says, of one project, for evaluators of these levels.
+Opener: TypeAlias = Callable[[str, JsonObject, Collection[Level]], Source]
 #: Returns a description that will always mean what this one means now, such as a version instead of the latest.
 Freezer: TypeAlias = Callable[[str, JsonObject], JsonObject]
 
@@ -44,8 +45,10 @@ class RunParts:
     openers: dict[str, Opener] = field(default_factory=lambda: {"items": _open_items})
     freezers: dict[str, Freezer] = field(default_factory=dict[str, Freezer])
 
-    def open_source(self, project_id: str, description: JsonObject) -> Source:
-        """Open a source.
+    def open_source(
+        self, project_id: str, description: JsonObject, levels: Collection[Level]
+    ) -> Source:
+        """Open a source for evaluators of these levels.
 
         Raises:
             CallerError: The caller's: there is no such data, or it cannot be read.
@@ -58,7 +61,7 @@ class RunParts:
                 f"source: there is no kind {quote(str(kind))}{near}; there are: {name_list(self.openers)}"
             ).at("/source/kind")
         try:
-            return opener(project_id, description)
+            return opener(project_id, description, levels)
         except CallerError as error:
             raise error.at(error.pointer or "/source") from None
 
@@ -68,7 +71,7 @@ class RunParts:
         return description if freezer is None else freezer(project_id, description)
 
 
-def _open_items(_project_id: str, description: JsonObject) -> Source:
+def _open_items(_project_id: str, description: JsonObject, _levels: Collection[Level]) -> Source:
     rows = description.get("items")
     if not isinstance(rows, list) or not 0 < len(rows) <= MAX_GIVEN_ITEMS:
         raise UsageError(f"source: items is a list of 1 to {MAX_GIVEN_ITEMS:,} objects").at(

@@ -84,7 +84,7 @@ class RunWork:
             SQLAlchemyError
         ):  # only where this process is to end: its share is found and given on
             return False
-        except Exception as error:  # a wall: a defect of ours must not be tried for ever
+        except Exception as error:  # noqa: BLE001 - a wall: a defect of ours must not be tried for ever
             _log.exception("run failed by a defect", run_id=run_id)
             message = f"something of ours went wrong: {type(error).__name__}"
         self._let_go(share_id, is_sound=False)
@@ -104,8 +104,8 @@ class RunWork:
         if self._stop.is_set():
             self._leave(run_id, share_id)
             return False
-        opened = self._persistently(lambda: self._opened(run_id, share_id))
-        chunk = opened and self._persistently(lambda: self._claim(run_id, share_id, opened))
+        opened = self._persistently(lambda: self.open_run(run_id, share_id))
+        chunk = opened and self._persistently(lambda: self.claim(run_id, share_id, opened))
         if not opened or not chunk:
             self._let_go(share_id, is_sound=True)
             if self._stop.is_set():
@@ -114,7 +114,7 @@ class RunWork:
         for attempt in range(_TRIES):
             try:
                 _ChunkWork(self._database, opened, run_id, share_id, self._persistently).judge(
-                    chunk, lambda: self._stop.is_set()
+                    chunk, self._stop.is_set
                 )
                 break
             except _OvertakenError:
@@ -127,7 +127,7 @@ class RunWork:
                 self._stop.wait(min(0.5 * 2**attempt, _MAX_WAIT_S))
         return True
 
-    def _opened(self, run_id: str, share_id: str) -> OpenRun | None:
+    def open_run(self, run_id: str, share_id: str) -> OpenRun | None:
         """Return the run, opened; None when there is nothing to do about it."""
         opened = self._open.get(share_id)
         if opened is not None:
@@ -149,7 +149,8 @@ class RunWork:
         self._open[share_id] = opened
         return opened
 
-    def _claim(self, run_id: str, share_id: str, opened: OpenRun) -> Chunk | None:
+    def claim(self, run_id: str, share_id: str, opened: OpenRun) -> Chunk | None:
+        """Take a chunk of an open run; None when there is nothing to do about it any more."""
         total = len(opened.numbers)
         with self._database.write() as connection:
             run = run_rows.lock(connection, run_id)
@@ -365,7 +366,7 @@ class _ChunkWork:
     ) -> None:
         scored = skipped = failed = 0
         for row, rollup in zip(run_rows.evaluators(connection, run.id), rollups, strict=True):
-            at = row.evaluator_no
+            at: int = row.evaluator_no
             state = rollup.summary.state()
             if row.rollup is not None:
                 rollup.merge(row.rollup)

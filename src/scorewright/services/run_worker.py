@@ -43,7 +43,7 @@ class RunWorker:
         dead_after_s: Without a sign of life for so long, another process counts as gone.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each by name
         self,
         database: Database,
         url: str,
@@ -101,7 +101,7 @@ class RunWorker:
                 self._tick()
             except SQLAlchemyError as error:
                 _log.warning("database cannot be reached", error=str(error)[:300])
-            except Exception:  # a wall: runs must be attended to whatever happens
+            except Exception:  # noqa: BLE001 - a wall: runs must be attended to whatever happens
                 _log.exception("attending to runs failed")
             self._wake.wait(_TICK_S)
             self._wake.clear()

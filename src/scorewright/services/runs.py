@@ -18,6 +18,7 @@ from scorewright.services.run_model import (
     Run,
     RunMode,
     encode_frozen,
+    levels_of,
     run_of,
     task_of,
 )
@@ -88,7 +89,7 @@ def repeat(database: Database, parts: RunParts, project_id: str, run_id: str, mo
         raise ConflictError("every item of the run has a result: there is nothing to judge again")
     frozen = msgspec.json.decode(parent.resolved, type=list[FrozenEvaluator])
     try:
-        parts.open_source(project_id, parent.source)
+        parts.open_source(project_id, parent.source, levels_of(frozen))
     except CallerError as error:
         raise ConflictError(f"the data of the run cannot be read any more: {error}") from None
     values = {

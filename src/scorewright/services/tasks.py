@@ -27,7 +27,7 @@ from scorewright.services.run_model import (
     TaskSpec,
     task_of,
 )
-from scorewright.services.run_parts import RunParts
+from scorewright.services.run_parts import RunParts, SavedEvaluator
 from scorewright.sources.source import Source
 from scorewright.storage.database import Database
 from scorewright.storage.repositories import tasks as task_rows
@@ -136,10 +136,15 @@ def check(parts: RunParts, project_id: str, spec: TaskSpec) -> list[FrozenEvalua
     _check_name(spec.name)
     if not spec.evaluators:
         raise UsageError("evaluators: name at least one").at("/evaluators")
-    source = parts.open_source(project_id, spec.source)
-    frozen = [
-        _freeze(parts, project_id, source, use, f"/evaluators/{at}")
+    found = [
+        _find_evaluator(parts, project_id, use, f"/evaluators/{at}")
         for at, use in enumerate(spec.evaluators)
+    ]
+    levels = {saved.evaluator.level for saved in found}
+    source = parts.open_source(project_id, spec.source, levels)
+    frozen = [
+        _freeze(saved, source, use, f"/evaluators/{at}")
+        for at, (saved, use) in enumerate(zip(found, spec.evaluators, strict=True))
     ]
     names = [one.evaluator.name for one in frozen]
     for at, (name, apart) in enumerate(zip(names, unique_names(names), strict=True)):
@@ -152,14 +157,19 @@ def check(parts: RunParts, project_id: str, spec: TaskSpec) -> list[FrozenEvalua
     return frozen
 
 
-def _freeze(
-    parts: RunParts, project_id: str, source: Source, use: EvaluatorUse, pointer: str
-) -> FrozenEvaluator:
+def _find_evaluator(
+    parts: RunParts, project_id: str, use: EvaluatorUse, pointer: str
+) -> SavedEvaluator:
     number = None if use.version == "latest" else use.version
     try:
-        saved = parts.find_evaluator(project_id, use.evaluator, number)
+        return parts.find_evaluator(project_id, use.evaluator, number)
     except CallerError as error:  # whatever it is there: here the reference is what is wrong
         raise UsageError(str(error)).at(f"{pointer}/evaluator") from None
+
+
+def _freeze(
+    saved: SavedEvaluator, source: Source, use: EvaluatorUse, pointer: str
+) -> FrozenEvaluator:
     evaluator = saved.evaluator
     try:
         shape = source.shape(source.item_level(evaluator.level))

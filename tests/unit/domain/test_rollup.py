@@ -27,9 +27,9 @@ outcomes: st.SearchStrategy[Outcome] = st.one_of(
 items = st.builds(ItemOutcome, outcomes, st.just(""), st.integers(0, 1000))
 
 
-@given(st.lists(items, max_size=40), st.data(), st.booleans())
+@given(found=st.lists(items, max_size=40), data=st.data(), has_range=st.booleans())
 def test_parts_in_any_order_add_up_to_the_whole(
-    found: list[ItemOutcome], data: st.DataObject, has_range: bool
+    found: list[ItemOutcome], data: st.DataObject, *, has_range: bool
 ):
     score_range = (-1e308, 1e308) if has_range else None
     whole = Rollup("e", score_range=score_range)

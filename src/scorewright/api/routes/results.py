@@ -26,15 +26,15 @@ _MEDIA_TYPES: Final = {
 _Number = Annotated[float | None, Query(allow_inf_nan=False)]
 
 
-def wanted_results(  # noqa: PLR0913 - questions that can be combined
-    status: Annotated[list[Literal["scored", "skipped", "failed"]], Query(max_length=3)] = [],  # noqa: B006
+def wanted_results(
+    status: Annotated[list[Literal["scored", "skipped", "failed"]], Query(max_length=3)] = [],
     min_score: _Number = None,
     max_score: _Number = None,
     normalised: Annotated[
         bool, Query(description="the bounds are of the normalised score")
-    ] = False,  # noqa: FBT002
-    passed: bool | None = None,  # noqa: FBT001 - a query
-    out_of_range: bool | None = None,  # noqa: FBT001 - a query
+    ] = False,
+    passed: bool | None = None,
+    out_of_range: bool | None = None,
     failure_code: FailureCode | None = None,
     search: Annotated[
         str | None, Query(max_length=200, description="in explanation, reason and failure")
@@ -68,12 +68,12 @@ Evaluators = Annotated[
 
 
 @router.get("/results")
-def list_results(  # noqa: PLR0913 - what a request has
+def list_results(
     run: str,
     project: ProjectId,
     context: InContext,
     wanted: Wanted,
-    evaluator: Evaluators = [],  # noqa: B006 - FastAPI copies it
+    evaluator: Evaluators = [],
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> Page[ResultView]:
@@ -85,7 +85,7 @@ def list_results(  # noqa: PLR0913 - what a request has
         run,
         wanted,
         names=tuple(evaluator),
-        after=after and (int(after[0]), int(after[1])),
+        after=None if after is None else (int(after[0]), int(after[1])),
         limit=limit + 1,
     )
     last = found[limit - 1] if len(found) > limit else None
@@ -117,7 +117,7 @@ def list_distributions(
     project: ProjectId,
     context: InContext,
     wanted: Wanted,
-    evaluator: Evaluators = [],  # noqa: B006 - FastAPI copies it
+    evaluator: Evaluators = [],
 ) -> list[DistributionView]:
     """Return histogram and percentiles of scores by evaluator."""
     found = run_results.distributions(
@@ -127,12 +127,12 @@ def list_distributions(
 
 
 @router.get("/export", response_class=StreamingResponse)
-def export_results(  # noqa: PLR0913 - what a request has
+def export_results(
     run: str,
     project: ProjectId,
     context: InContext,
     wanted: Wanted,
-    evaluator: Evaluators = [],  # noqa: B006 - FastAPI copies it
+    evaluator: Evaluators = [],
     form: Annotated[ExportForm, Query(alias="format")] = "jsonl",
 ) -> StreamingResponse:
     """Download results, with the columns of docs/reference/results.md."""

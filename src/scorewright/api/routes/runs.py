@@ -11,7 +11,8 @@ from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
 from scorewright.api.context import InContext, ProjectId
-from scorewright.api.paging import Cursor, Limit, Page, read_cursor, write_cursor
+from scorewright.api.newest import read_newest
+from scorewright.api.paging import Cursor, Limit, Page, write_cursor
 from scorewright.api.run_events import stream_run
 from scorewright.api.schemas.runs import Repeat, RunView, Status
 from scorewright.services import run_results, runs
@@ -24,18 +25,17 @@ def list_runs(
     project: ProjectId,
     context: InContext,
     task: Annotated[str | None, Query(max_length=128, description="name or id")] = None,
-    status: Annotated[list[Status], Query(max_length=7)] = [],  # noqa: B006 - FastAPI copies it
+    status: Annotated[list[Status], Query(max_length=7)] = [],
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> Page[RunView]:
     """List runs, the newest first."""
-    before = read_cursor(cursor, (int, str))
     found = runs.page(
         context.database,
         project,
         task_ref=task,
         statuses=status,
-        before=before and (int(before[0]), str(before[1])),
+        before=read_newest(cursor),
         limit=limit + 1,
     )
     last = found[limit - 1] if len(found) > limit else None

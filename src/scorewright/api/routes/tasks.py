@@ -9,7 +9,8 @@ from fastapi import APIRouter, Query, Response
 
 from scorewright.api.context import InContext, ProjectId
 from scorewright.api.editing import ExpectedRevision, etag
-from scorewright.api.paging import Cursor, Limit, Page, read_cursor, write_cursor
+from scorewright.api.newest import read_newest
+from scorewright.api.paging import Cursor, Limit, Page, write_cursor
 from scorewright.api.schemas.runs import RunView
 from scorewright.api.schemas.tasks import CopyOf, NewTask, TaskChanges, TaskView
 from scorewright.services import runs, tasks
@@ -31,18 +32,17 @@ def list_tasks(
     project: ProjectId,
     context: InContext,
     search: Annotated[str | None, Query(max_length=200, description="in names and texts")] = None,
-    deleted: Annotated[bool, Query(description="the deleted ones instead")] = False,  # noqa: FBT002 - a query
+    deleted: Annotated[bool, Query(description="the deleted ones instead")] = False,
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> Page[TaskView]:
     """List tasks, the newest first."""
-    before = read_cursor(cursor, (int, str))
     found = tasks.page(
         context.database,
         project,
         search=search,
         is_deleted=deleted,
-        before=before and (int(before[0]), str(before[1])),
+        before=read_newest(cursor),
         limit=limit + 1,
     )
     last = found[limit - 1] if len(found) > limit else None
@@ -59,7 +59,7 @@ def get_task(task: str, project: ProjectId, context: InContext, response: Respon
 
 
 @router.patch("/{task}")
-def change_task(  # noqa: PLR0913 - what a request has
+def change_task(
     task: str,
     body: TaskChanges,
     project: ProjectId,

@@ -59,7 +59,7 @@ class NewTask(BaseModel):
     description: Description = ""
     source: Source
     evaluators: Uses
-    settings: Settings = Settings()
+    settings: Settings = Field(default_factory=lambda: Settings.model_validate({}))
 
     def spec(self) -> TaskSpec:
         """Return it as services take it."""

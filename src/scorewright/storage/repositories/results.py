@@ -104,7 +104,8 @@ class RecordReader:
 
     def read(self, row: sa.Row[Any]) -> NumberedRecord:
         """Return the record that a row was made of."""
-        name, version, digest = self._evaluators[row.evaluator_no]
+        place: int = row.evaluator_no
+        name, version, digest = self._evaluators[place]
         failure = None
         if row.failure_code is not None:
             failure = FailureRecord(

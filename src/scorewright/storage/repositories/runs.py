@@ -43,7 +43,7 @@ def status_of(connection: sa.Connection, run_id: str) -> str | None:
     return connection.scalar(sa.select(runs.c.status).where(runs.c.id == run_id))
 
 
-def page(
+def page(  # noqa: PLR0913 - each by name
     connection: sa.Connection,
     project_id: str,
     *,
@@ -92,14 +92,9 @@ def evaluator_counts(
 ) -> dict[str, list[sa.Row[Any]]]:
     """Return the names and counts of runs' evaluators, without the roll-ups."""
     columns = run_evaluators.c
+    asked: list[sa.ColumnElement[Any]] = [columns.run_id, columns.name]
     found = connection.execute(
-        sa.select(
-            columns.run_id,
-            columns.name,
-            columns.scored,
-            columns.skipped,
-            columns.failed,
-        )
+        sa.select(*asked, columns.scored, columns.skipped, columns.failed)
         .where(columns.run_id.in_(run_ids))
         .order_by(columns.run_id, columns.evaluator_no)
     )
@@ -129,12 +124,14 @@ def items_done_since(connection: sa.Connection, run_id: str, since_us: int) -> i
 def active(connection: sa.Connection) -> list[sa.Row[Any]]:
     """Return what is needed to share out the runs of all projects that are to be worked on, the oldest first."""
     columns = runs.c
-    statement = sa.select(
+    asked: list[sa.ColumnElement[Any]] = [
         columns.id,
         columns.project_id,
         columns.status,
         columns.total,
         columns.next_place,
         columns.next_share,
-    ).where(columns.status.in_(ACTIVE))
-    return list(connection.execute(statement.order_by(columns.created_us, columns.id).limit(1_000)))
+    ]
+    statement: sa.Select[Any] = sa.select(*asked).where(columns.status.in_(ACTIVE))
+    oldest = statement.order_by(columns.created_us, columns.id).limit(1_000)
+    return list(connection.execute(oldest))

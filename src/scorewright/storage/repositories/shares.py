@@ -28,7 +28,7 @@ def next_chunk(
     """Give a share a chunk of a locked run: the one it has, one that was handed back, or the next items."""
     columns = chunks.c
     found = connection.execute(
-        sa.select(chunks)
+        sa.select(columns.chunk_no, columns.first, columns["count"].label("items"))
         .where(
             columns.run_id == run.id,
             columns.done_us.is_(None),
@@ -43,7 +43,7 @@ def next_chunk(
             .where(columns.run_id == run.id, columns.chunk_no == found.chunk_no)
             .values(share_id=share_id)
         )
-        return Chunk(found.chunk_no, found.first, found._mapping["count"])
+        return Chunk(found.chunk_no, found.first, found.items)
     count = min(at_most, total - run.next_place)
     if count <= 0:
         return None

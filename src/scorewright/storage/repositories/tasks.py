@@ -36,7 +36,7 @@ def find(connection: sa.Connection, project_id: str, ref: str) -> sa.Row[Any] | 
     return connection.execute(statement.order_by((tasks.c.id == ref).desc())).first()
 
 
-def page(
+def page(  # noqa: PLR0913 - each by name
     connection: sa.Connection,
     project_id: str,
     *,
