@@ -10,14 +10,14 @@ import random
 import sys
 import tempfile
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from databases import HOW_TO_INSTALL, new_database, postgres_binaries, postgres_server
 from faults.killing import begin, differences, disturb, outcome, prepare, undisturbed
-from scorewright.storage.database import sqlite_url
+from scorewright.storage.database import Database, sqlite_url
 
 _ITEMS = 1_200
 #: Of one run; then another one is begun.
@@ -43,7 +43,11 @@ def main() -> int:
 
 
 def _kill_on(name: str, url: str, kills: int, chance: random.Random) -> int:
-    database = prepare(url)
+    with closing(prepare(url)) as database:
+        return _kill_with(database, name, url, kills, chance)
+
+
+def _kill_with(database: Database, name: str, url: str, kills: int, chance: random.Random) -> int:
     expected = undisturbed(database, _ITEMS)
     killed = number = wrong = 0
     while killed < kills:
@@ -62,7 +66,6 @@ def _kill_on(name: str, url: str, kills: int, chance: random.Random) -> int:
         wrong += bool(found)
         print(f"{name}: {killed} kills, {number} runs: {', '.join(found) or 'all is there once'}")
         sys.stdout.flush()
-    database.close()
     return wrong
 
 

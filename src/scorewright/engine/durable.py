@@ -88,7 +88,7 @@ class Durable:
             status="PENDING", executor_id=executor_id, load_input=False, load_output=False
         )
         if left:
-            self._dbos.resume_workflows([one.workflow_id for one in left])
+            self._dbos.resume_workflows([one.workflow_id for one in left], queue_name=QUEUE)
 
     def close(self, *, patience_s: int) -> None:
         """Stop, once the steps under way have ended or this time is over."""

@@ -34,8 +34,12 @@ def find_any(connection: sa.Connection, run_id: str) -> sa.Row[Any] | None:
 
 
 def lock(connection: sa.Connection, run_id: str) -> sa.Row[Any] | None:
-    """Return a run that nobody else can change until this transaction ends."""
-    return connection.execute(sa.select(runs).where(runs.c.id == run_id).with_for_update()).first()
+    """Return a run that nobody else can change until this transaction ends.
+
+    Its key is not locked: each result that is written refers to it, and two who write would wait for each other.
+    """
+    statement = sa.select(runs).where(runs.c.id == run_id)
+    return connection.execute(statement.with_for_update(key_share=True)).first()
 
 
 def status_of(connection: sa.Connection, run_id: str) -> str | None:
