@@ -8,6 +8,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 COMPILE = $(UV) pip compile --quiet --upgrade --universal --python-version 3.11 \
 	--generate-hashes --no-emit-index-url --no-header --annotation-style line
 FUZZ_SECONDS ?= 300
+KILLS ?= 200
 EXAMPLES := examples/variables/amount_within_tolerance.py \
 	examples/inputs_outputs_trace/reply_profile.py \
 	examples/trace_object/required_facts.py
@@ -17,7 +18,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test test-instrumentation fuzz lint types fmt docs bench selfcheck lock ci clean
+.PHONY: help run test test-faults test-instrumentation fuzz lint types fmt docs bench selfcheck lock ci clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -27,6 +28,9 @@ run: $(VENV)/.run  ## install, then judge the bundled support answers with three
 
 test: $(VENV)/.test  ## install what the tests need and run the whole suite
 	$(BIN)/python -m pytest --numprocesses=2 --dist=loadfile
+
+test-faults: $(VENV)/.test  ## kill workers KILLS or two hundred times on each database, and look for what is lost or there twice
+	$(BIN)/python tests/faults/run.py --kills $(KILLS)
 
 test-instrumentation:  ## run the recipes of docs/how-to/instrument.md with the real SDKs, installed on their own
 	@$(MAKE) --no-print-directory VENV=$(SDKS) $(SDKS)/.instrumentation

@@ -9,6 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from databases import HOW_TO_INSTALL, new_database, postgres_binaries, postgres_server
+from run_parts import make_parts
 from scorewright.api.app import create_app
 from scorewright.api.context import Context
 from scorewright.storage.database import Database, sqlite_url
@@ -46,5 +47,7 @@ def database(database_url: str) -> Generator[Database]:
 def client(database: Database) -> Generator[TestClient]:
     """A caller of the API over that database, which has the first project."""
     ensure_default_project(database)
-    with TestClient(create_app(Context(database)), raise_server_exceptions=False) as found:
+    with TestClient(
+        create_app(Context(database, run_parts=make_parts())), raise_server_exceptions=False
+    ) as found:
         yield found

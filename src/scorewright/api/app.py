@@ -20,7 +20,10 @@ from scorewright.api.routes import (
     logs,
     otlp,
     preview,
+    results,
+    runs,
     sources,
+    tasks,
     traces,
 )
 from scorewright.services.dataset_loading import remove_abandoned
@@ -33,7 +36,10 @@ PROJECT_ROUTERS: Final[tuple[APIRouter, ...]] = (
     evaluators.router,
     logs.router,
     preview.router,
+    results.router,
+    runs.router,
     sources.router,
+    tasks.router,
     traces.router,
 )
 _PROBLEMS: Final[dict[int | str, dict[str, Any]]] = {

@@ -13,11 +13,13 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
-from scorewright.domain.exact_sum import ExactSum
-from scorewright.domain.histogram import ObservedHistogram, RangeHistogram
+import msgspec
+
+from scorewright.domain.exact_sum import ExactSum, SumState
+from scorewright.domain.histogram import HistogramState, ObservedHistogram, RangeHistogram
 from scorewright.domain.interval import mean_interval, wilson_interval
 from scorewright.domain.json_value import JsonObject, JsonValue
-from scorewright.domain.metric_summary import MetricSummary
+from scorewright.domain.metric_summary import MetricState, MetricSummary
 from scorewright.domain.result import Failed, FailureCode, ItemOutcome, Scored, Skipped
 
 MAX_METRICS: Final = 1_000
@@ -28,6 +30,25 @@ SLOWEST: Final = 5
 _Cause: TypeAlias = tuple[str, str, str | None, int | None]
 #: Takes the failures beyond `MAX_FAILURE_GROUPS` causes.
 _OTHER: Final[_Cause] = ("other", "other failures", None, None)
+
+
+class SummaryState(msgspec.Struct, frozen=True, array_like=True):
+    """A summary as it is stored, such that others can be added to it."""
+
+    scored: int
+    skipped: int
+    failed: int
+    unavailable: int
+    out_of_range: int
+    passes: int
+    verdicts: int
+    scores: SumState
+    histogram: HistogramState
+    metrics: dict[str, MetricState]
+    other_metric_values: int
+    #: Cause, count, and the first item's number.
+    failures: list[tuple[_Cause, int, int]]
+    slowest: list[tuple[int, int]]
 
 
 class Summary:
@@ -98,6 +119,47 @@ class Summary:
         if durations_us and max(durations_us) >= self._slow_from_us:
             self._note_slow(numbers, durations_us)
 
+    def state(self) -> SummaryState:
+        """Return all that was added, to be stored."""
+        return SummaryState(
+            self._scored,
+            self._skipped,
+            self._failed,
+            self._unavailable,
+            self._out_of_range,
+            self._passes,
+            self._verdicts,
+            self._scores.state(),
+            self._histogram.state(),
+            {name: metric.state() for name, metric in self._metrics.items()},
+            self._other_metric_values,
+            [(cause, group.count, group.first_item) for cause, group in self._failures.items()],
+            self._slowest,
+        )
+
+    def merge(self, state: SummaryState) -> None:
+        """Add all that another summary of the same evaluator was given.
+
+        Which metrics, texts and failures stand by name, where there are more than can, depends on what came first.
+        """
+        self._scored += state.scored
+        self._skipped += state.skipped
+        self._failed += state.failed
+        self._unavailable += state.unavailable
+        self._out_of_range += state.out_of_range
+        self._passes += state.passes
+        self._verdicts += state.verdicts
+        self._scores.merge(state.scores)
+        self._histogram.merge(state.histogram)
+        self._other_metric_values += state.other_metric_values
+        for name, metric in state.metrics.items():
+            self._merge_metric(name, metric)
+        for cause, count, first_item in state.failures:
+            self._count_failure(cause, count, first_item)
+        self._slowest = heapq.nlargest(SLOWEST, self._slowest + state.slowest)
+        if len(self._slowest) == SLOWEST:
+            self._slow_from_us = self._slowest[-1][0]
+
     def document(self, *, name_item: Callable[[int], JsonValue] = int) -> JsonObject:
         """Give the summary as `run --format json` prints it (docs/reference/results.md).
 
@@ -157,16 +219,28 @@ class Summary:
             metric = self._metrics[name] = MetricSummary()
         metric.add(values)
 
+    def _merge_metric(self, name: str, state: MetricState) -> None:
+        metric = self._metrics.get(name)
+        if metric is None:
+            if len(self._metrics) >= MAX_METRICS:
+                self._other_metric_values += state.values
+                return
+            metric = self._metrics[name] = MetricSummary()
+        metric.merge(state)
+
     def _add_failed(self, outcome: Failed, item_number: int) -> None:
         self._failed += 1
         self._unavailable += outcome.code is FailureCode.SANDBOX_UNAVAILABLE
         cause = (outcome.code.value, outcome.message, outcome.type, outcome.line)
+        self._count_failure(cause, 1, item_number)
+
+    def _count_failure(self, cause: _Cause, count: int, item_number: int) -> None:
         group = self._failures.get(cause)
         if group is None:
             if len(self._failures) >= MAX_FAILURE_GROUPS:
                 cause = _OTHER
             group = self._failures.setdefault(cause, _FailureGroup(item_number))
-        group.count += 1
+        group.count += count
         group.first_item = min(group.first_item, item_number)
 
     def _note_slow(self, numbers: Sequence[int], durations_us: list[int]) -> None:

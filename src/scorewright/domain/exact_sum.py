@@ -11,6 +11,19 @@ import math
 from collections import defaultdict
 from collections.abc import Mapping
 
+import msgspec
+
+
+class SumState(msgspec.Struct, frozen=True, array_like=True):
+    """An `ExactSum` as it is stored; integers are of any length, so they are written in hexadecimal."""
+
+    count: int = 0
+    min: float | None = None
+    max: float | None = None
+    #: By the denominator's power of two.
+    sums: dict[int, str] = {}
+    squares: dict[int, str] = {}
+
 
 class ExactSum:
     """Count, mean, spread and extremes of finite numbers."""
@@ -41,6 +54,22 @@ class ExactSum:
         self.min = low if self.min is None else min(self.min, low)
         self.max = high if self.max is None else max(self.max, high)
 
+    def state(self) -> SumState:
+        """Return all that was added, to be stored."""
+        return SumState(
+            self.count, self.min, self.max, _to_powers(self._sums), _to_powers(self._squares)
+        )
+
+    def merge(self, state: SumState) -> None:
+        """Add all that another sum was given."""
+        self.count += state.count
+        for own, others in ((self._sums, state.sums), (self._squares, state.squares)):
+            for power, part in others.items():
+                own[1 << power] += int(part, 16)
+        if state.min is not None and state.max is not None:
+            self.min = state.min if self.min is None else min(self.min, state.min)
+            self.max = state.max if self.max is None else max(self.max, state.max)
+
     def mean(self) -> float | None:
         """Give the mean, rounded once; None of nothing."""
         if not self.count:
@@ -61,6 +90,10 @@ class ExactSum:
         """Bring the sums over one denominator, the largest: the others divide it."""
         power = max(self._sums)
         return sum(part * (power // own) for own, part in self._sums.items()), power
+
+
+def _to_powers(parts: Mapping[int, int]) -> dict[int, str]:
+    return {denominator.bit_length() - 1: f"{part:x}" for denominator, part in parts.items()}
 
 
 def _root_of_ratio(numerator: int, denominator: int) -> float:

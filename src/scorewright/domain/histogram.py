@@ -9,11 +9,24 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Final
 
+import msgspec
+
 from scorewright.domain.json_value import JsonValue
 
 RANGE_BINS: Final = 10
 MAX_OBSERVED_BINS: Final = 16
 _MIN_EXPONENT: Final = sys.float_info.min_exp - sys.float_info.mant_dig
+
+
+class HistogramState(msgspec.Struct, frozen=True, array_like=True):
+    """A histogram as it is stored."""
+
+    #: By number of the bin; by score where all are the same.
+    counts: dict[float, int] = {}
+    #: Of bins over what was seen: the width's power of two, the lowest and the highest score.
+    exponent: int | None = None
+    low: float | None = None
+    high: float | None = None
 
 
 class RangeHistogram:
@@ -31,6 +44,15 @@ class RangeHistogram:
             # Sought among the edges that are shown: computed apart, the two could disagree.
             number = bisect_right(self._edges, score) - 1
             self._counts[min(number, RANGE_BINS - 1)] += times
+
+    def state(self) -> HistogramState:
+        """Return all that was added, to be stored."""
+        return HistogramState({at: count for at, count in enumerate(self._counts) if count})
+
+    def merge(self, state: HistogramState) -> None:
+        """Add all that another histogram over the same range was given."""
+        for number, count in state.counts.items():
+            self._counts[int(number)] += count
 
     def document(self) -> JsonValue:
         """Give the edges and the counts between them; None when nothing was added."""
@@ -70,6 +92,26 @@ class ObservedHistogram:
         self._exponent = exponent
         for score, times in counted.items():
             self._counts[_bin(score, exponent)] += times
+
+    def state(self) -> HistogramState:
+        """Return all that was added, to be stored."""
+        if not self._counts:
+            return HistogramState()
+        return HistogramState(dict(self._counts), self._exponent, self._low, self._high)
+
+    def merge(self, state: HistogramState) -> None:
+        """Add all that another histogram was given."""
+        if state.low is None or state.high is None:
+            return
+        self._low, self._high = min(self._low, state.low), max(self._high, state.high)
+        if self._low == self._high:
+            self._counts.update(state.counts)
+            return
+        exponent = _exponent_over(self._low, self._high)
+        self._counts = _rebin(self._counts, exponent - (self._exponent or 0)) + _rebin(
+            state.counts, exponent - (state.exponent or 0)
+        )
+        self._exponent = exponent
 
     def document(self) -> JsonValue:
         """Give the edges and the counts between them; None when nothing was added.

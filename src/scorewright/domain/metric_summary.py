@@ -6,13 +6,33 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from scorewright.domain.exact_sum import ExactSum
+import msgspec
+
+from scorewright.domain.exact_sum import ExactSum, SumState
 from scorewright.domain.json_value import JsonObject, JsonValue
 
 #: Different texts counted one by one; texts first seen after them share one count.
 MAX_VALUES: Final = 100
 SHOWN_VALUES: Final = 20
 MAX_VALUE_CHARS: Final = 200
+
+
+class MetricState(msgspec.Struct, frozen=True, array_like=True):
+    """A metric's summary as it is stored."""
+
+    numbers: SumState
+    truths: int
+    trues: int
+    texts: dict[str, int]
+    other_texts: int
+    json: int
+    nulls: int
+
+    @property
+    def values(self) -> int:
+        """How many values there were, nulls among them."""
+        texts = sum(self.texts.values()) + self.other_texts
+        return self.numbers.count + self.truths + texts + self.json + self.nulls
 
 
 class MetricSummary:
@@ -45,6 +65,32 @@ class MetricSummary:
             else:
                 self._json += 1
         self._numbers.add(numbers)
+
+    def state(self) -> MetricState:
+        """Return all that was added, to be stored."""
+        return MetricState(
+            self._numbers.state(),
+            self._truths,
+            self._trues,
+            dict(self._texts),
+            self._other_texts,
+            self._json,
+            self._nulls,
+        )
+
+    def merge(self, state: MetricState) -> None:
+        """Add all that another summary of the metric was given."""
+        self._numbers.merge(state.numbers)
+        self._truths += state.truths
+        self._trues += state.trues
+        self._other_texts += state.other_texts
+        self._json += state.json
+        self._nulls += state.nulls
+        for text, count in state.texts.items():
+            if text in self._texts or len(self._texts) < MAX_VALUES:
+                self._texts[text] += count
+            else:
+                self._other_texts += count
 
     def document(self) -> JsonObject:
         """Describe the metric.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator, Sequence
 from itertools import compress, islice
 
@@ -54,6 +55,13 @@ class Selection:
         items = enumerate(self._source.items(), 1)
         taken = items if self._taken is None else compress(items, self._taken)
         return islice(taken, self._limit)
+
+    def all_numbers(self) -> Sequence[int]:
+        """Return the numbers of all items to judge, in order."""
+        if self._taken is None:
+            return range(1, self.total + 1)
+        taken = (number for number, is_taken in enumerate(self._taken, 1) if is_taken)
+        return array("q", islice(taken, self._limit))
 
     def numbers(self, first: int, item_ids: list[str]) -> Sequence[int]:
         """Return the numbers of consecutive items; `first` is the first one's place, from 0."""

@@ -46,7 +46,7 @@ TextColumns = Annotated[
 
 
 @router.post("/upload", status_code=201)
-def upload_dataset(  # noqa: PLR0913 - the parts of a form
+def upload_dataset(
     *,
     project: ProjectId,
     context: InContext,
@@ -55,9 +55,9 @@ def upload_dataset(  # noqa: PLR0913 - the parts of a form
     name: Annotated[Name | None, Form()] = None,
     display_name: Annotated[DisplayName | None, Form()] = None,
     description: Annotated[Description, Form()] = "",
-    tags: Annotated[list[Tag], Form(max_length=50)] = [],  # noqa: B006 - a form's default
+    tags: Annotated[list[Tag], Form(max_length=50)] = [],
     note: Annotated[Note, Form()] = "",
-    text_columns: TextColumns = [],  # noqa: B006 - a form's default
+    text_columns: TextColumns = [],
 ) -> Dataset:
     """Make a dataset of a file; its name is proposed from the display name or the file's."""
     shown = file.filename or ""
@@ -82,14 +82,14 @@ def upload_dataset(  # noqa: PLR0913 - the parts of a form
 
 
 @router.post("/{dataset}/versions/upload", status_code=201)
-def upload_version(  # noqa: PLR0913 - the parts of a form
+def upload_version(
     *,
     dataset: Named,
     project: ProjectId,
     context: InContext,
     file: Uploaded,
     note: Annotated[Note, Form()] = "",
-    text_columns: TextColumns = [],  # noqa: B006 - a form's default
+    text_columns: TextColumns = [],
 ) -> Version:
     """Make a new version of a file."""
     found = service.get_dataset(context.database, project, dataset)

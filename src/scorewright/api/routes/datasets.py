@@ -62,7 +62,7 @@ def create_dataset(
 
 
 @router.get("")
-def list_datasets(  # noqa: PLR0913 - filters, each by name
+def list_datasets(
     *,
     project: ProjectId,
     context: InContext,
@@ -103,7 +103,7 @@ def get_dataset(
 
 
 @router.patch("/{dataset}")
-def describe_dataset(  # noqa: PLR0913 - what a route is given
+def describe_dataset(
     *,
     dataset: Named,
     body: DatasetChanges,
@@ -191,7 +191,7 @@ def get_version(
 
 
 @router.get("/{dataset}/versions/{version}/rows", response_model=Page[NumberedRow])
-def list_rows(  # noqa: PLR0913 - what a route is given
+def list_rows(
     *,
     dataset: Named,
     version: VersionNumber,
@@ -236,7 +236,7 @@ def download_version(
 
 
 @router.patch("/{dataset}/rows", status_code=201)
-def edit_rows(  # noqa: PLR0913 - what a route is given
+def edit_rows(
     *,
     dataset: Named,
     body: RowChanges,

@@ -33,7 +33,7 @@ Numbered = Annotated[str, Path(description="number of a version, or latest")]
 
 
 @router.get("")
-def list_evaluators(  # noqa: PLR0913, PLR0917 - a parameter each of the query
+def list_evaluators(
     context: InContext,
     project: ProjectId,
     search: Annotated[
@@ -42,11 +42,11 @@ def list_evaluators(  # noqa: PLR0913, PLR0917 - a parameter each of the query
     ] = None,
     tag: Annotated[
         list[str], Query(max_length=50, description="given several times: all of them")
-    ] = [],  # noqa: B006 - never changed
+    ] = [],
     type: Annotated[str | None, Query(max_length=64)] = None,  # noqa: A002 - the parameter's name
     language: Language | None = None,
     level: Level | None = None,
-    deleted: Annotated[bool, Query(description="the deleted ones instead")] = False,  # noqa: FBT002
+    deleted: Annotated[bool, Query(description="the deleted ones instead")] = False,
     cursor: Cursor = None,
     limit: Limit = 50,
 ) -> Page[wire.EvaluatorEntry]:
@@ -98,7 +98,7 @@ def get_evaluator(
 
 
 @router.patch("/{evaluator}")
-def edit_evaluator(  # noqa: PLR0913, PLR0917 - what FastAPI passes
+def edit_evaluator(
     evaluator: Named,
     body: wire.EvaluatorEdit,
     context: InContext,
@@ -136,7 +136,7 @@ def restore_evaluator(
 
 
 @router.post("/{evaluator}/duplicate", status_code=201)
-def duplicate_evaluator(  # noqa: PLR0913, PLR0917 - what FastAPI passes
+def duplicate_evaluator(
     evaluator: Named,
     body: wire.EvaluatorCopy,
     context: InContext,

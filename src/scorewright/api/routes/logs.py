@@ -19,7 +19,7 @@ Severity = Literal["TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"]
 
 
 @router.get("/logs")
-def list_logs(  # noqa: PLR0913, PLR0917 - one for each thing that can be asked
+def list_logs(
     context: InContext,
     project: ProjectId,
     first: From = None,

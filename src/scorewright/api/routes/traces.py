@@ -39,7 +39,7 @@ def microseconds(at: datetime | None) -> int | None:
 
 
 @router.get("/traces")
-def list_traces(  # noqa: PLR0913, PLR0917 - one for each thing that can be asked
+def list_traces(
     context: InContext,
     project: ProjectId,
     expression: Annotated[

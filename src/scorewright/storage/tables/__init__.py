@@ -8,20 +8,30 @@ from scorewright.storage.tables.evaluators import evaluator_tags, evaluator_vers
 from scorewright.storage.tables.log_records import log_records
 from scorewright.storage.tables.metadata import METADATA
 from scorewright.storage.tables.projects import projects
+from scorewright.storage.tables.results import results
+from scorewright.storage.tables.runs import chunks, executors, run_evaluators, run_shares, runs
 from scorewright.storage.tables.spans import spans
+from scorewright.storage.tables.tasks import tasks
 from scorewright.storage.tables.traces import traces
 
 __all__ = [
     "METADATA",
     "attribute_names",
+    "chunks",
     "dataset_rows",
     "dataset_versions",
     "datasets",
     "evaluator_tags",
     "evaluator_versions",
     "evaluators",
+    "executors",
     "log_records",
     "projects",
+    "results",
+    "run_evaluators",
+    "run_shares",
+    "runs",
     "spans",
+    "tasks",
     "traces",
 ]

@@ -1,0 +1,150 @@
+"""Results of runs."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Final, Literal
+
+from fastapi import APIRouter, Depends, Query
+from fastapi.responses import StreamingResponse
+from pydantic import AwareDatetime
+
+from scorewright.api.context import InContext, ProjectId
+from scorewright.api.paging import Cursor, Limit, Page, read_cursor, write_cursor
+from scorewright.api.schemas.runs import DistributionView, ItemView, ResultView
+from scorewright.domain.result import FailureCode
+from scorewright.services import run_results
+from scorewright.services.run_results import ExportForm
+from scorewright.storage.repositories.results import ResultFilter
+
+router = APIRouter(prefix="/runs/{run}", tags=["results"])
+_MEDIA_TYPES: Final = {
+    "jsonl": "application/jsonl",
+    "csv": "text/csv; charset=utf-8",
+    "parquet": "application/vnd.apache.parquet",
+}
+_Number = Annotated[float | None, Query(allow_inf_nan=False)]
+
+
+def wanted_results(
+    status: Annotated[list[Literal["scored", "skipped", "failed"]], Query(max_length=3)] = [],
+    min_score: _Number = None,
+    max_score: _Number = None,
+    normalised: Annotated[
+        bool, Query(description="the bounds are of the normalised score")
+    ] = False,
+    passed: bool | None = None,
+    out_of_range: bool | None = None,
+    failure_code: FailureCode | None = None,
+    search: Annotated[
+        str | None, Query(max_length=200, description="in explanation, reason and failure")
+    ] = None,
+    item_id: Annotated[str | None, Query(max_length=200)] = None,
+    made_from: Annotated[
+        AwareDatetime | None, Query(alias="from", description="made at or after")
+    ] = None,
+    made_to: Annotated[AwareDatetime | None, Query(alias="to", description="made before")] = None,
+) -> ResultFilter:
+    """Return which results are asked for."""
+    return ResultFilter(
+        statuses=tuple(status),
+        min_score=min_score,
+        max_score=max_score,
+        is_normalised=normalised,
+        passed=passed,
+        out_of_range=out_of_range,
+        failure_code=None if failure_code is None else failure_code.value,
+        search=search or None,
+        item_id=item_id,
+        from_us=_moment_us(made_from),
+        to_us=_moment_us(made_to),
+    )
+
+
+Wanted = Annotated[ResultFilter, Depends(wanted_results)]
+Evaluators = Annotated[
+    list[str], Query(alias="evaluator", max_length=50, description="names in the run; none for all")
+]
+
+
+@router.get("/results")
+def list_results(
+    run: str,
+    project: ProjectId,
+    context: InContext,
+    wanted: Wanted,
+    evaluator: Evaluators = [],
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> Page[ResultView]:
+    """List results by evaluator, and by item within it."""
+    after = read_cursor(cursor, (int, int))
+    found = run_results.page(
+        context.database,
+        project,
+        run,
+        wanted,
+        names=tuple(evaluator),
+        after=None if after is None else (int(after[0]), int(after[1])),
+        limit=limit + 1,
+    )
+    last = found[limit - 1] if len(found) > limit else None
+    return Page(
+        items=[ResultView.of(one) for one in found[:limit]],
+        next_cursor=last and write_cursor(last.evaluator_no, last.item_no),
+    )
+
+
+@router.get("/items")
+def list_items(
+    run: str, project: ProjectId, context: InContext, limit: Limit = 50, cursor: Cursor = None
+) -> Page[ItemView]:
+    """List items by number, each with the results of every evaluator."""
+    after = read_cursor(cursor, (int,))
+    found = run_results.items(
+        context.database, project, run, after=int(after[0]) if after else 0, limit=limit + 1
+    )
+    last = found[limit - 1] if len(found) > limit else None
+    return Page(
+        items=[ItemView.of(one) for one in found[:limit]],
+        next_cursor=last and write_cursor(last.item_no),
+    )
+
+
+@router.get("/distributions")
+def list_distributions(
+    run: str,
+    project: ProjectId,
+    context: InContext,
+    wanted: Wanted,
+    evaluator: Evaluators = [],
+) -> list[DistributionView]:
+    """Return histogram and percentiles of scores by evaluator."""
+    found = run_results.distributions(
+        context.database, project, run, wanted, names=tuple(evaluator)
+    )
+    return [DistributionView.of(one) for one in found]
+
+
+@router.get("/export", response_class=StreamingResponse)
+def export_results(
+    run: str,
+    project: ProjectId,
+    context: InContext,
+    wanted: Wanted,
+    evaluator: Evaluators = [],
+    form: Annotated[ExportForm, Query(alias="format")] = "jsonl",
+) -> StreamingResponse:
+    """Download results, with the columns of docs/reference/results.md."""
+    body = run_results.export(
+        context.database, project, run, wanted, names=tuple(evaluator), form=form
+    )
+    return StreamingResponse(
+        body,
+        media_type=_MEDIA_TYPES[form],
+        headers={"Content-Disposition": f'attachment; filename="results.{form}"'},
+    )
+
+
+def _moment_us(at: datetime | None) -> int | None:
+    return None if at is None else round(at.timestamp() * 1e6)

@@ -1,0 +1,146 @@
+"""Kills workers at random moments until a run is complete, and compares what it has with an undisturbed one."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+import sqlalchemy as sa
+
+from run_parts import make_parts, numbers_task, work_off
+from scorewright.services import run_results, runs, tasks
+from scorewright.services.run_model import ENDED, TaskSpec
+from scorewright.storage.database import Database
+from scorewright.storage.repositories.projects import ensure_default_project, project_id
+from scorewright.storage.tables import METADATA, results
+
+_ROOT = Path(__file__).parents[2]
+_CHILD = Path(__file__).with_name("worker.py")
+CLOCK_S = 1_767_225_600.0
+EVALUATORS = ("slow", "picky")
+
+
+def prepare(url: str) -> Database:
+    database = Database(url)
+    METADATA.create_all(database.engine)
+    ensure_default_project(database)
+    return database
+
+
+def begin(database: Database, count: int, name: str) -> str:
+    project = project_id(database, "default")
+    spec = msgspec.convert(numbers_task(count, *EVALUATORS, name=name), TaskSpec)
+    tasks.create(database, make_parts(), project, spec)
+    return runs.start(database, make_parts(), project, name, clock_s=CLOCK_S).run_id
+
+
+def outcome(database: Database, run_id: str) -> dict[str, Any]:
+    """All of a run that does not depend on time."""
+    project = project_id(database, "default")
+    columns = [
+        column
+        for column in results.columns
+        if column.name not in ("run_id", "duration_us", "created_us")
+    ]
+    with database.read() as connection:
+        rows = connection.execute(
+            sa.select(*columns)
+            .where(results.c.run_id == run_id)
+            .order_by(results.c.evaluator_no, results.c.item_no)
+        )
+        found = [tuple(row) for row in rows]
+    report = run_results.document(database, project, run_id)
+    run = runs.find(database, project, run_id)
+    summary = [{**one, "slowest": None} for one in cast("list[dict[str, Any]]", report["summary"])]
+    return {
+        "rows": found,
+        "summary": summary,
+        "counts": run.counts,
+        "done": run.done,
+        "status": run.status,
+    }
+
+
+def undisturbed(database: Database, count: int) -> dict[str, Any]:
+    run_id = begin(database, count, f"undisturbed {count}")
+    work_off(database)
+    return outcome(database, run_id)
+
+
+@contextmanager
+def workers(url: str, count: int) -> Generator[list[subprocess.Popen[str]]]:
+    found = [spawn(url) for _ in range(count)]
+    try:
+        yield found
+    finally:
+        for one in found:
+            one.kill()
+            one.wait()
+            if one.stdout is not None:
+                one.stdout.close()
+
+
+def spawn(url: str) -> subprocess.Popen[str]:
+    path = os.pathsep.join([str(_ROOT / "src"), str(_ROOT / "tests")])
+    return subprocess.Popen(
+        [sys.executable, _CHILD, url],
+        env={**os.environ, "PYTHONPATH": path},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+
+
+def disturb(
+    database: Database, url: str, run_id: str, *, chance: random.Random, kills: int, at_once: int
+) -> int:
+    """Kill workers, so many times at most, until a run has ended; returns how many were killed."""
+    project = project_id(database, "default")
+    killed = 0
+    with workers(url, at_once) as alive:
+        ends_at_s = time.monotonic() + 300
+        while runs.find(database, project, run_id).status not in ENDED:
+            assert time.monotonic() < ends_at_s, runs.find(database, project, run_id)
+            if killed < kills:
+                at = chance.randrange(at_once)
+                if (
+                    chance.random() < 0.7
+                ):  # the others die while they start, and take over what was left
+                    _wait_started(alive[at])
+                time.sleep(chance.random() ** 2 * 1.5)
+                alive[at].kill()
+                alive[at].wait()
+                _close(alive[at])
+                alive[at] = spawn(url)
+                killed += 1
+            else:
+                time.sleep(0.05)
+    return killed
+
+
+def _wait_started(process: subprocess.Popen[str]) -> None:
+    if process.stdout is not None and not process.stdout.closed:
+        process.stdout.readline()
+
+
+def _close(process: subprocess.Popen[str]) -> None:
+    if process.stdout is not None:
+        process.stdout.close()
+
+
+def differences(found: dict[str, Any], expected: dict[str, Any]) -> list[str]:
+    """Say what is lost, there twice, or different."""
+    keys = Counter((row[0], row[1]) for row in found["rows"])
+    wanted = Counter((row[0], row[1]) for row in expected["rows"])
+    said = [f"lost: {len(wanted - keys)}", f"twice: {len(keys - wanted)}"]
+    wrong = [one for one in said if not one.endswith(" 0")]
+    return wrong + [name for name in expected if found[name] != expected[name]]

@@ -1,0 +1,28 @@
+"""Whatever is killed, whenever: a run completes, and every result is there once. `make test-faults` does it for long."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from faults.killing import begin, differences, disturb, outcome, prepare, undisturbed
+
+COUNT = 400
+
+
+@pytest.mark.timeout(240)
+def test_killed_workers_lose_nothing_and_repeat_nothing(database_url: str):
+    database = prepare(database_url)
+    expected = undisturbed(database, COUNT)
+    run_id = begin(database, COUNT, "disturbed")
+    at_once = 1 if database.is_sqlite else 2
+
+    killed = disturb(
+        database, database_url, run_id, chance=random.Random(5), kills=3, at_once=at_once
+    )
+
+    assert killed > 0
+    assert differences(outcome(database, run_id), expected) == []
+    assert expected["status"] == "completed"
+    database.close()
