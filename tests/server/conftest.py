@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
+from callers import new_client
 from databases import HOW_TO_INSTALL, new_database, postgres_binaries, postgres_server
-from scorewright.api.app import create_app
-from scorewright.api.context import Context
 from scorewright.storage.database import Database, sqlite_url
 from scorewright.storage.repositories.projects import ensure_default_project
 from scorewright.storage.tables import METADATA
@@ -44,7 +43,7 @@ def database(database_url: str) -> Generator[Database]:
 
 @pytest.fixture
 def client(database: Database) -> Generator[TestClient]:
-    """A caller of the API over that database, which has the first project."""
+    """A caller of the API over that database, which has the first project; may do everything."""
     ensure_default_project(database)
-    with TestClient(create_app(Context(database)), raise_server_exceptions=False) as found:
+    with new_client(database) as found:
         yield found

@@ -2,33 +2,89 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
 from typing import Any, Final
 
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter, Depends, FastAPI
+from starlette.types import ASGIApp
 
 from scorewright._version import __version__
+from scorewright.api.access import Gate, allow
+from scorewright.api.body_limit import BodyLimit
 from scorewright.api.context import Context
+from scorewright.api.guards import HostAndOrigin
 from scorewright.api.problem import Problem, add_handlers
+from scorewright.api.request_log import RequestLog
+from scorewright.api.routes import api_keys, audit, health, session
+from scorewright.api.upkeep import look_after, store_last_used
 
-#: Routes under /api/v1/projects/{project}, one module per noun.
-PROJECT_ROUTERS: Final[tuple[APIRouter, ...]] = ()
+#: Routes under /api/v1/projects/{project}, one module per noun. Each route needs a key whose scope is `read` or
+#: `write`, by its method, or what `api.access.needs` says above it.
+PROJECT_ROUTERS: Final[tuple[APIRouter, ...]] = (
+    api_keys.router,
+    audit.router,
+)
+#: Routes elsewhere that need a key as well.
+ROOT_ROUTERS: Final[tuple[APIRouter, ...]] = (health.private_router,)
+#: Routes that anybody may ask for: all of them are named in `api.access.PUBLIC`.
+PUBLIC_ROUTERS: Final[tuple[APIRouter, ...]] = (health.router, session.router)
 _PROBLEMS: Final[dict[int | str, dict[str, Any]]] = {
     status: {"model": Problem, "description": text}
     for status, text in {
+        401: "nobody says who asks",
+        403: "the key may not do this",
         404: "there is no such thing",
         409: "it does not go with what is there",
         412: "it was changed meanwhile",
         413: "the body is too large",
         422: "something in the request is wrong",
+        429: "too many wrong keys came from this address",
     }.items()
 }
 
 
+class _Application(FastAPI):
+    """Logs and counts every answer, those to errors of ours too, which come from outside of all other layers."""
+
+    def build_middleware_stack(self) -> ASGIApp:
+        """Put the layers together."""
+        return RequestLog(super().build_middleware_stack(), self.state.context.metrics)
+
+
 def create_app(context: Context) -> FastAPI:
     """Make the application over what a server works with."""
-    app = FastAPI(title="Scorewright", version=__version__, docs_url=None, redoc_url=None)
+    app = _Application(
+        title="Scorewright",
+        version=__version__,
+        docs_url=None,
+        redoc_url=None,
+        lifespan=_lifespan,
+    )
     app.state.context = context
     add_handlers(app)
+    # The last one added is the first one passed.
+    app.add_middleware(Gate, context=context)
+    app.add_middleware(BodyLimit, settings=context.settings)
+    app.add_middleware(HostAndOrigin, settings=context.settings)
+    checked = [Depends(allow)]
     for router in PROJECT_ROUTERS:
-        app.include_router(router, prefix="/api/v1/projects/{project}", responses=_PROBLEMS)
+        prefix = "/api/v1/projects/{project}"
+        app.include_router(router, prefix=prefix, dependencies=checked, responses=_PROBLEMS)
+    for router in ROOT_ROUTERS:
+        app.include_router(router, dependencies=checked, responses=_PROBLEMS)
+    for router in PUBLIC_ROUTERS:
+        app.include_router(router)
     return app
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncGenerator[None]:
+    context: Context = app.state.context
+    upkeep = asyncio.create_task(look_after(context))
+    yield
+    upkeep.cancel()
+    with suppress(asyncio.CancelledError):
+        await upkeep
+    await asyncio.to_thread(store_last_used, context)

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import threading
+from dataclasses import dataclass, field
 from typing import Annotated, cast
 
 from fastapi import Depends, Request
 
+from scorewright.api.failures import Failures
+from scorewright.services.access import LastUsed
+from scorewright.services.readiness import SandboxCheck
+from scorewright.services.server_metrics import ServerMetrics
+from scorewright.services.settings import Settings
 from scorewright.storage.database import Database
 from scorewright.storage.repositories.projects import project_id
 
@@ -16,6 +22,13 @@ class Context:
     """What one server works with."""
 
     database: Database
+    settings: Settings = field(default_factory=Settings)
+    metrics: ServerMetrics = field(default_factory=ServerMetrics)
+    sandboxes: SandboxCheck = field(default_factory=SandboxCheck)
+    failures: Failures = field(default_factory=Failures)
+    last_used: LastUsed = field(default_factory=LastUsed)
+    #: Set when the server is told to stop: what would stream on for long ends then.
+    stopping: threading.Event = field(default_factory=threading.Event)
 
 
 def context_of(request: Request) -> Context:

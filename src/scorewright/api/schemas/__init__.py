@@ -1,0 +1,1 @@
+"""What travels as JSON, one module per noun."""
