@@ -6,6 +6,7 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
+import structlog
 from starlette.testclient import TestClient
 
 from callers import new_client
@@ -13,6 +14,18 @@ from databases import HOW_TO_INSTALL, new_database, postgres_binaries, postgres_
 from scorewright.storage.database import Database, sqlite_url
 from scorewright.storage.repositories.projects import ensure_default_project
 from scorewright.storage.tables import METADATA
+
+
+@pytest.fixture(scope="session", autouse=True)
+def plain_log() -> None:
+    """Log in plain lines: tracebacks in colours with all variables take seconds."""
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.format_exc_info,
+            structlog.processors.KeyValueRenderer(),
+        ]
+    )
 
 
 @pytest.fixture(scope="session")

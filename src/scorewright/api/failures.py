@@ -46,6 +46,10 @@ class Failures:
             excess = self._count(_key(address)) - (MAX_FAILURES - 1)
         return math.ceil(excess * FORGOTTEN_S) if excess > 0 else 0
 
+    def __len__(self) -> int:
+        """Count the addresses that are remembered."""
+        return len(self._by_address)
+
     def _count(self, key: str) -> float:
         count, at_s = self._by_address.get(key, (0.0, 0.0))
         return max(0.0, count - (self._clock() - at_s) / FORGOTTEN_S)

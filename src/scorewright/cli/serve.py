@@ -161,6 +161,7 @@ def _serve(context: Context, listener: socket.socket) -> None:
         server_header=False,
         timeout_graceful_shutdown=_FINISH_S,
     )
-    # The server takes the signal itself, stops, and then sends it again for those who wait for it: we have stopped.
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    _Server(config, context).run(sockets=[listener])
+    server = _Server(config, context)
+    # Before it runs the signal would end us at once, and when it has stopped it sends the signal again.
+    signal.signal(signal.SIGTERM, server.handle_exit)
+    server.run(sockets=[listener])

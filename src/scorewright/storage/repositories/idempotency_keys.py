@@ -36,7 +36,8 @@ def add_claim(connection: sa.Connection, claim: Claim) -> bool:
         idempotency_keys
     )
     statement = insert.values(**msgspec.structs.asdict(claim)).on_conflict_do_nothing()
-    return connection.execute(statement).rowcount == 1
+    # What was inserted says so itself: drivers do not agree on how many rows there were.
+    return connection.execute(statement.returning(idempotency_keys.c.id)).first() is not None
 
 
 def find_claim(connection: sa.Connection, project_id: str, key: str) -> Claim | None:
