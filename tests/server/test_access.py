@@ -215,6 +215,9 @@ def test_the_login_link_becomes_a_session_that_scripts_do_not_see(
     assert token not in cookie
     assert answer.headers["referrer-policy"] == "no-referrer"
     assert stranger.get(KEYS).status_code == 200
+    with database.read() as connection:
+        (login,) = connection.execute(sa.select(audit).where(audit.c.action == "login"))
+    assert login.actor_name == "link"
     secret = stranger.cookies[COOKIE]
     assert stranger.delete("/api/v1/session").status_code == 204
     assert stranger.get(KEYS, headers={"Cookie": f"{COOKIE}={secret}"}).status_code == 401

@@ -11,6 +11,7 @@ import pytest
 import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
+from sqlalchemy.exc import IntegrityError
 
 from scorewright.domain.errors import StorageError
 from scorewright.storage.database import Database, sqlite_url
@@ -78,7 +79,7 @@ def test_tables_that_are_missing_or_newer_are_refused_by_name(empty: Database):
 def test_foreign_keys_hold_after_migrating(empty: Database):
     migrate(empty)
 
-    with pytest.raises(sa.exc.IntegrityError), empty.write() as connection:
+    with pytest.raises(IntegrityError), empty.write() as connection:
         connection.execute(
             sa.text("INSERT INTO audit VALUES ('1','no','a','a','a','a','a',NULL,NULL,1)")
         )

@@ -14,7 +14,7 @@ from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from scorewright.api.context import Context
-from scorewright.api.problem import problem
+from scorewright.api.problem import DATABASE_ERRORS, database_problem, problem
 from scorewright.domain.errors import NotFoundError
 from scorewright.domain.suggestion import quote
 from scorewright.services import access
@@ -49,15 +49,21 @@ class Gate:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        if (
+            scope["path"] in PUBLIC
+        ):  # whoever asks; a server without its database still tells that it lives
+            await self._app(scope, receive, send)
+            return
         connection = HTTPConnection(scope)
-        caller = await self._identify(connection)
-        if caller is None and scope["path"] not in PUBLIC:
+        try:
+            caller = await self._identify(connection)
+        except DATABASE_ERRORS as error:
+            await database_problem(error)(scope, receive, send)
+            return
+        if caller is None:
             await self._refuse(connection)(scope, receive, send)
             return
         connection.state.caller = caller
-        if caller is None:
-            await self._app(scope, receive, send)
-            return
         with act_as(caller.actor), structlog.contextvars.bound_contextvars(actor=caller.actor.id):
             await self._app(scope, receive, send)
 

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from scorewright.domain.errors import NotFoundError, UsageError
 from scorewright.domain.suggestion import quote
-from scorewright.services.audit import Actor, note
+from scorewright.services.audit import Actor, act_as, note
 from scorewright.storage.database import Database
 from scorewright.storage.repositories import api_keys
 from scorewright.storage.repositories.api_keys import ApiKey
@@ -118,7 +118,7 @@ def authenticate_session(database: Database, secret: str) -> Caller | None:
 def start_session(database: Database, caller: Caller) -> str:
     """Start a session for whoever a key belongs to; returns its secret."""
     secret = secrets.token_urlsafe(32)
-    with database.write() as connection:
+    with act_as(caller.actor), database.write() as connection:
         created_us = now_us()
         session_id = new_id()
         api_keys.add_session(
