@@ -18,7 +18,16 @@ PAGES = sorted(
     path.relative_to(ROOT).as_posix()
     for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md"))
 )
-COMMANDS = ("run", "check", "new", "datasets inspect", "traces inspect", "runner check")
+COMMANDS = (
+    "run",
+    "check",
+    "new",
+    "datasets inspect",
+    "traces inspect",
+    "runner check",
+    "serve",
+    "migrate",
+)
 
 
 def page(name: str) -> str:

@@ -20,6 +20,7 @@ from scorewright.api.context import Context, ProjectId
 from scorewright.api.idempotency import OnceRoute
 from scorewright.domain.errors import ConflictError
 from scorewright.services.access import create_key
+from scorewright.services.audit import note
 from scorewright.services.once import KEPT_S, MAX_BODY_BYTES, forget_old
 from scorewright.storage.database import Database
 from scorewright.storage.repositories.projects import project_id
@@ -37,7 +38,8 @@ class Thing(BaseModel):
 class Made:
     """What the routes of the test have made, and what they wait for."""
 
-    def __init__(self) -> None:
+    def __init__(self, database: Database) -> None:
+        self.database = database
         self.names: list[str] = []
         self.begun = threading.Event()
         self.may_end = threading.Event()
@@ -49,14 +51,17 @@ def router_over(made: Made) -> APIRouter:
 
     @router.post("", status_code=201)
     def create(body: Thing, project: ProjectId, response: Response) -> dict[str, Any]:  # pyright: ignore[reportUnusedFunction]
-        del project
         made.begun.set()
         assert made.may_end.wait(30)
         if body.name == "taken":
             raise ConflictError("there is one already")
         if body.name == "broken":
             raise ZeroDivisionError
-        made.names.append(body.name)
+        with made.database.write() as connection:
+            note(connection, project, "create", kind="thing", target_id=body.name)
+            made.names.append(body.name)
+        if body.name == "unspeakable":
+            raise ZeroDivisionError
         response.headers["ETag"] = '"1"'
         return {"number": len(made.names), "filler": "x" * body.size}
 
@@ -76,8 +81,8 @@ def router_over(made: Made) -> APIRouter:
 
 
 @pytest.fixture
-def made() -> Made:
-    return Made()
+def made(database: Database) -> Made:
+    return Made(database)
 
 
 @pytest.fixture
@@ -273,8 +278,7 @@ def test_a_request_whose_server_died_is_done_again_later(
     caller: TestClient, made: Made, database: Database
 ):
     send(caller)
-    with database.write() as connection:
-        connection.execute(idempotency_keys.update().values(status=None, body_sha256=None))
+    _lose_answer(database, changed=None)
     assert send(caller).status_code == 409
 
     _age(database, 3600)
@@ -283,10 +287,35 @@ def test_a_request_whose_server_died_is_done_again_later(
     assert made.names == ["a", "a"]
 
 
-def test_a_request_that_lost_its_key_does_not_answer_for_the_one_that_took_it(
-    client: TestClient, database: Database
+def test_a_request_that_was_done_by_a_server_that_died_is_not_done_again(
+    caller: TestClient, made: Made, database: Database
 ):
-    slow, quick = Made(), Made()
+    send(caller)
+    _lose_answer(database, changed="thing a")
+    _age(database, 3600)
+
+    answer = send(caller)
+
+    assert answer.status_code == 409
+    assert "thing a" in answer.json()["detail"]
+    assert made.names == ["a"]
+
+
+def test_what_was_done_before_the_answer_failed_is_not_done_again(caller: TestClient, made: Made):
+    assert send(caller, "unspeakable").status_code == 500
+
+    assert send(caller, "unspeakable").status_code == 409
+    assert made.names == ["unspeakable"]
+
+
+def _lose_answer(database: Database, *, changed: str | None) -> None:
+    with database.write() as connection:
+        nothing = {"status": None, "body_sha256": None, "body": None, "changed": changed}
+        connection.execute(idempotency_keys.update().values(**nothing))
+
+
+def test_a_request_that_lost_its_key_changes_nothing_more(client: TestClient, database: Database):
+    slow, quick = Made(database), Made(database)
     slow.may_end.clear()
     first = with_things(client, slow)
     second = with_things(new_client(Context(database), secret=_secret(client)), quick)
@@ -295,9 +324,10 @@ def test_a_request_that_lost_its_key_does_not_answer_for_the_one_that_took_it(
         assert slow.begun.wait(30)
         _age(database, 3600)
         assert send(second).json()["number"] == 1
-        quick.names.append("other")
         slow.may_end.set()
-        sent.result()
+        late = sent.result()
+
+    assert (late.status_code, slow.names) == (409, [])
 
     with database.read() as connection:
         assert connection.scalar(sa.select(sa.func.count()).select_from(idempotency_keys)) == 1

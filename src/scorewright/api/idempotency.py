@@ -22,6 +22,7 @@ from scorewright.api.context import context_of, project_of
 from scorewright.domain.errors import UsageError
 from scorewright.services import once
 from scorewright.services.access import Caller
+from scorewright.services.audit import under_claim
 from scorewright.services.once import Claim
 from scorewright.storage.database import Database
 
@@ -79,7 +80,8 @@ async def _answer_once(request: Request, key: str, handler: _Handler) -> Respons
         once.check_same(claimed, body.sha256())
         return Response(claimed.body, claimed.status, claimed.headers)
     try:
-        response = await handler(Request(request.scope, body.receive))
+        with under_claim(claimed.id):
+            response = await handler(Request(request.scope, body.receive))
         is_done = response.status_code < 400
     except BaseException:
         await run_in_threadpool(once.give_up, database, claimed)

@@ -11,12 +11,14 @@ import msgspec
 import sqlalchemy as sa
 from structlog.contextvars import get_contextvars
 
+from scorewright.domain.errors import ConflictError
 from scorewright.storage.database import Database
 from scorewright.storage.repositories import audit
 from scorewright.storage.repositories.audit import AuditEntry
+from scorewright.storage.repositories.idempotency_keys import set_changed
 from scorewright.storage.tables.metadata import new_id, now_us
 
-__all__ = ["SYSTEM", "Actor", "AuditEntry", "act_as", "list_audit", "note"]
+__all__ = ["SYSTEM", "Actor", "AuditEntry", "act_as", "list_audit", "note", "under_claim"]
 
 
 class Actor(msgspec.Struct, frozen=True):
@@ -29,6 +31,8 @@ class Actor(msgspec.Struct, frozen=True):
 
 #: The server itself, when nobody has asked it to.
 SYSTEM: Final = Actor("system", "system")
+#: The Idempotency-Key that it is done under, by the id of its claim.
+_claim_id: ContextVar[str | None] = ContextVar("claim_id", default=None)
 _acting: ContextVar[Actor] = ContextVar("acting", default=SYSTEM)
 
 
@@ -40,6 +44,16 @@ def act_as(actor: Actor) -> Generator[None]:
         yield
     finally:
         _acting.reset(token)
+
+
+@contextmanager
+def under_claim(claim_id: str) -> Generator[None]:
+    """Let what is noted inside the block, and in threads started by it, be done under an Idempotency-Key."""
+    token = _claim_id.set(claim_id)
+    try:
+        yield
+    finally:
+        _claim_id.reset(token)
 
 
 def note(  # noqa: PLR0913 - each by name
@@ -60,7 +74,13 @@ def note(  # noqa: PLR0913 - each by name
         kind: What is changed: `evaluator`, `dataset` …
         target_id: Its id.
         detail: A small JSON value with what else is worth knowing; never a secret, a source or data.
+
+    Raises:
+        ConflictError: The caller's: the request took so long that its Idempotency-Key is another request's now.
     """
+    claim_id = _claim_id.get()
+    if claim_id is not None and not set_changed(connection, claim_id, f"{kind} {target_id}"):
+        raise ConflictError("the request took too long; the same one was sent again meanwhile")
     actor = _acting.get()
     entry = AuditEntry(
         id=new_id(),

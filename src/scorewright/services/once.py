@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 import msgspec
+import sqlalchemy as sa
 
 from scorewright.domain.errors import ConflictError, UsageError
 from scorewright.storage.database import Database
@@ -44,7 +45,8 @@ def claim(database: Database, project_id: str, key: str, operation: str) -> Clai
 
     Raises:
         UsageError: The caller's: another operation had the key.
-        ConflictError: The caller's: the same request is in progress.
+        ConflictError: The caller's: the same request is in progress, or was done by a server that died before it
+            could answer.
     """
     now = now_us()
     wanted = Claim(new_id(), project_id, key, operation, now)
@@ -53,11 +55,16 @@ def claim(database: Database, project_id: str, key: str, operation: str) -> Clai
             return wanted
         found = idempotency_keys.find_claim(connection, project_id, key)
         if found is not None and _is_void(found, now):
-            idempotency_keys.remove_claim(connection, found.id)
+            # A request that goes on all the same finds its key gone when it comes to change something.
+            _remove(connection, found)
             if idempotency_keys.add_claim(connection, wanted):
                 return wanted
     if found is not None and found.operation != operation:
         raise _other()
+    if found is not None and found.status is None and found.changed is not None:
+        raise ConflictError(
+            f"the request was done, and made {found.changed}; its answer is on its way, or was lost"
+        )
     if found is None or found.status is None:
         raise ConflictError("a request with this Idempotency-Key is in progress; try again later")
     return found
@@ -106,9 +113,9 @@ def finish(  # noqa: PLR0913 - the parts of an answer
 
 
 def give_up(database: Database, claimed: Claim) -> None:
-    """Give a key back: its request changed nothing, and may be sent again."""
+    """Give a key back whose request changed nothing, so that it may be sent again."""
     with database.write() as connection:
-        idempotency_keys.remove_claim(connection, claimed.id)
+        idempotency_keys.remove_unchanged(connection, claimed.id)
 
 
 def forget_old(database: Database) -> None:
@@ -118,8 +125,15 @@ def forget_old(database: Database) -> None:
 
 
 def _is_void(found: Claim, now: int) -> bool:
-    kept_s = _LOST_S if found.status is None else KEPT_S
+    kept_s = _LOST_S if found.status is None and found.changed is None else KEPT_S
     return found.created_us < now - kept_s * 1_000_000
+
+
+def _remove(connection: sa.Connection, found: Claim) -> None:
+    if found.status is None and found.changed is None:
+        idempotency_keys.remove_unchanged(connection, found.id)  # it may have changed just now
+    else:
+        idempotency_keys.remove_claim(connection, found.id)
 
 
 def _other() -> UsageError:

@@ -25,6 +25,8 @@ class Claim(msgspec.Struct, frozen=True):
     headers: dict[str, str] | None = None
     #: None also where it was too large to keep.
     body: bytes | None = None
+    #: What it changed, such as `evaluator 0123…`; None until then.
+    changed: str | None = None
 
 
 _COLUMNS: Final = [idempotency_keys.c[name] for name in Claim.__struct_fields__]
@@ -66,8 +68,29 @@ def set_answer(connection: sa.Connection, claim: Claim) -> None:
     )
 
 
+def set_changed(connection: sa.Connection, claim_id: str, changed: str) -> bool:
+    """Store what a request changes, in the transaction that does; False when its key was taken over meanwhile."""
+    statement = (
+        idempotency_keys.update()
+        .where(idempotency_keys.c.id == claim_id)
+        .values(changed=sa.func.coalesce(idempotency_keys.c.changed, changed))
+    )
+    return connection.execute(statement).rowcount == 1
+
+
+def remove_unchanged(connection: sa.Connection, claim_id: str) -> None:
+    """Give a key back whose request is not known to have changed anything."""
+    connection.execute(
+        idempotency_keys.delete().where(
+            idempotency_keys.c.id == claim_id,
+            idempotency_keys.c.changed.is_(None),
+            idempotency_keys.c.status.is_(None),
+        )
+    )
+
+
 def remove_claim(connection: sa.Connection, claim_id: str) -> None:
-    """Give a key back."""
+    """Forget a request."""
     connection.execute(idempotency_keys.delete().where(idempotency_keys.c.id == claim_id))
 
 

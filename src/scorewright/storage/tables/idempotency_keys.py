@@ -23,6 +23,8 @@ idempotency_keys: Final = sa.Table(
     sa.Column("headers", Json),
     #: Null as well where it was too large to keep.
     sa.Column("body", sa.LargeBinary),
+    #: What the request changed, noted by the transaction that did; null until then.
+    sa.Column("changed", Text),
     sa.Column("created_us", Moment, nullable=False, index=True),
     sa.UniqueConstraint("project_id", "key"),
 )

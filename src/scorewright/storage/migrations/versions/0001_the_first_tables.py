@@ -80,6 +80,7 @@ def upgrade() -> None:
             "headers", sa.JSON().with_variant(postgresql.JSONB(), "postgresql"), nullable=True
         ),
         sa.Column("body", sa.LargeBinary(), nullable=True),
+        sa.Column("changed", sa.Text(), nullable=True),
         sa.Column("created_us", sa.BigInteger(), nullable=False),
         sa.ForeignKeyConstraint(
             ["project_id"], ["projects.id"], name=op.f("fk_idempotency_keys_project_id_projects")
