@@ -18,7 +18,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test test-faults test-instrumentation fuzz lint types fmt docs bench selfcheck lock ci clean
+.PHONY: help run test test-faults test-instrumentation fuzz lint types fmt docs migration bench selfcheck lock ci clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -52,8 +52,13 @@ fmt: $(VENV)/.lint  ## format the code and mend what can be mended by itself
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
 
-docs: $(VENV)/.run  ## write the pages of docs/reference that come from the code
+docs: $(VENV)/.run  ## write what comes from the code: pages of docs/reference, and openapi.json
 	$(BIN)/python docs/runners_page.py
+	$(BIN)/python docs/openapi_document.py
+
+migration: $(VENV)/.lint  ## write the revision from the last one to the tables of the code: make migration MESSAGE='…'
+	$(BIN)/python -m scorewright.storage.migrations $(MESSAGE)
+	$(BIN)/ruff format src/scorewright/storage/migrations
 
 bench: $(VENV)/.test  ## measure the numbers of docs/performance.md on this machine
 	$(BIN)/python benchmarks/bench.py all

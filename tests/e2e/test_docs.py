@@ -18,7 +18,16 @@ PAGES = sorted(
     path.relative_to(ROOT).as_posix()
     for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md"))
 )
-COMMANDS = ("run", "check", "new", "datasets inspect", "traces inspect", "runner check")
+COMMANDS = (
+    "run",
+    "check",
+    "new",
+    "datasets inspect",
+    "traces inspect",
+    "runner check",
+    "serve",
+    "migrate",
+)
 
 
 def page(name: str) -> str:
@@ -225,7 +234,8 @@ def test_every_environment_variable_is_documented():
     sources = [path.read_text("utf-8") for path in (ROOT / "src").rglob("*.py")]
     read = {name for text in sources for name in re.findall(r'"(SCOREWRIGHT_[A-Z_]+)"', text)}
 
-    told = set(re.findall(r"SCOREWRIGHT_[A-Z_]+", page("docs/reference/cli.md")))
+    pages = page("docs/reference/cli.md") + page("docs/how-to/operate.md")
+    told = set(re.findall(r"SCOREWRIGHT_[A-Z_]+", pages))
 
     assert read
     assert told == read

@@ -6,15 +6,28 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
+import structlog
 from starlette.testclient import TestClient
 
+from callers import new_client
 from databases import HOW_TO_INSTALL, new_database, postgres_binaries, postgres_server
 from run_parts import make_parts
-from scorewright.api.app import create_app
 from scorewright.api.context import Context
 from scorewright.storage.database import Database, sqlite_url
 from scorewright.storage.repositories.projects import ensure_default_project
 from scorewright.storage.tables import METADATA
+
+
+@pytest.fixture(scope="session", autouse=True)
+def plain_log() -> None:
+    """Log in plain lines: tracebacks in colours with all variables take seconds."""
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.format_exc_info,
+            structlog.processors.KeyValueRenderer(),
+        ]
+    )
 
 
 @pytest.fixture(scope="session")
@@ -45,9 +58,7 @@ def database(database_url: str) -> Generator[Database]:
 
 @pytest.fixture
 def client(database: Database) -> Generator[TestClient]:
-    """A caller of the API over that database, which has the first project."""
+    """A caller of the API over that database, which has the first project; may do everything."""
     ensure_default_project(database)
-    with TestClient(
-        create_app(Context(database, run_parts=make_parts())), raise_server_exceptions=False
-    ) as found:
+    with new_client(Context(database, run_parts=make_parts())) as found:
         yield found

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Annotated, cast
 
 from fastapi import Depends, Request
 
+from scorewright.api.failures import Failures
 from scorewright.api.run_events import Watchers
+from scorewright.services.access import LastUsed
 from scorewright.services.dataset_loading import DatasetLimits
 from scorewright.services.ingest import IngestLimits, KnownNames
+from scorewright.services.readiness import SandboxCheck
 from scorewright.services.run_parts import RunParts
 from scorewright.services.runner_pool import RunnerPool
+from scorewright.services.server_metrics import ServerMetrics
+from scorewright.services.settings import Settings
 from scorewright.storage.database import Database
 from scorewright.storage.repositories.projects import project_id
 
@@ -33,6 +39,13 @@ class Context:
     #: Tells the worker of this process, if it has one, that there is something to do.
     wake_worker: Callable[[], None] = lambda: None
     watchers: Watchers = field(default_factory=Watchers)
+    settings: Settings = field(default_factory=Settings)
+    metrics: ServerMetrics = field(default_factory=ServerMetrics)
+    sandboxes: SandboxCheck = field(default_factory=SandboxCheck)
+    failures: Failures = field(default_factory=Failures)
+    last_used: LastUsed = field(default_factory=LastUsed)
+    #: Set when the server is told to stop: what would stream on for long ends then.
+    stopping: threading.Event = field(default_factory=threading.Event)
 
 
 def context_of(request: Request) -> Context:

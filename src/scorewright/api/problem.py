@@ -11,6 +11,8 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
+from sqlalchemy.exc import InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from starlette.exceptions import HTTPException
 
 from scorewright.domain.errors import (
@@ -33,6 +35,8 @@ _STATUSES: Final[tuple[tuple[type[Exception], HTTPStatus], ...]] = (
     (TooLargeError, HTTPStatus.REQUEST_ENTITY_TOO_LARGE),
     (CallerError, HTTPStatus.UNPROCESSABLE_ENTITY),
 )
+#: What a database that is away, locked for long or full makes of a statement.
+DATABASE_ERRORS: Final = (OperationalError, InterfaceError, PoolTimeoutError)
 _log = structlog.get_logger(__name__)
 
 
@@ -76,6 +80,8 @@ def add_handlers(app: FastAPI) -> None:
     app.add_exception_handler(OurError, _ours)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
+    for kind in DATABASE_ERRORS:
+        app.add_exception_handler(kind, _database)
     app.add_exception_handler(Exception, _unforeseen)
 
 
@@ -89,6 +95,21 @@ def _caller(_request: Request, error: Exception) -> JSONResponse:
 def _ours(request: Request, error: Exception) -> JSONResponse:
     _log.error("unavailable", path=request.url.path, error=str(error))
     return problem(HTTPStatus.SERVICE_UNAVAILABLE, str(error), headers={"Retry-After": "5"})
+
+
+def _database(_request: Request, error: Exception) -> JSONResponse:
+    return database_problem(error)
+
+
+def database_problem(error: Exception) -> JSONResponse:
+    """Make the answer to a request whose database is away, locked for long, or has no space left."""
+    cause = str(getattr(error, "orig", None) or error)
+    _log.error("database cannot be used", error=cause[:_MAX_DETAIL_CHARS])
+    return problem(
+        HTTPStatus.SERVICE_UNAVAILABLE,
+        "the database cannot be used now; try again later",
+        headers={"Retry-After": "5"},
+    )
 
 
 def _invalid(_request: Request, error: Exception) -> JSONResponse:

@@ -21,6 +21,7 @@ from scorewright.cli.options import (
     add_assignments,
     add_bounds,
     add_convention,
+    add_database,
     add_format,
     add_run_limits,
     add_run_output,
@@ -90,6 +91,8 @@ def build_parser() -> argparse.ArgumentParser:
     _add_datasets(commands)
     _add_traces(commands)
     _add_runner(commands)
+    _add_serve(commands)
+    _add_migrate(commands)
     return parser
 
 
@@ -253,6 +256,48 @@ def _add_runner(commands: _Commands) -> None:
     add_format(check)
 
 
+def _add_serve(commands: _Commands) -> None:
+    parser = _command(
+        commands,
+        "serve",
+        summary="Serve the REST API; the first start prints a link that logs in.",
+        example="scorewright serve\n"
+        "  scorewright serve --host 0.0.0.0 --database postgresql://scorewright@db/scorewright",
+        call=_call_serve,
+    )
+    parser.add_argument(
+        "--host", metavar="ADDRESS", help="where to listen (default: 127.0.0.1, this machine alone)"
+    )
+    parser.add_argument(
+        "--port", type=at_least(0), metavar="PORT", help="default: 8321; 0 for any that is free"
+    )
+    add_database(parser)
+    parser.add_argument(
+        "--migrate",
+        action="store_true",
+        help="bring the tables of PostgreSQL up to date first; those of SQLite always are",
+    )
+    parser.add_argument(
+        "--login-link", action="store_true", help="print a new link that logs in, for a lost one"
+    )
+    parser.add_argument(
+        "--no-auth",
+        action="store_true",
+        help="let everybody on this machine do everything; not with any other --host",
+    )
+
+
+def _add_migrate(commands: _Commands) -> None:
+    parser = _command(
+        commands,
+        "migrate",
+        summary="Bring the tables of the server's database up to date.",
+        example="scorewright migrate --database postgresql://scorewright@db/scorewright",
+        call=_call_migrate,
+    )
+    add_database(parser)
+
+
 def _call_run(options: argparse.Namespace) -> int:
     from scorewright.domain.source_language import LANGUAGE_OF_SUFFIX
     from scorewright.runners.jail.launch import launch_deno, launch_zygote
@@ -347,6 +392,27 @@ def _call_runner_check(options: argparse.Namespace) -> int:
     from scorewright.cli.runner import check_command
 
     return check_command(options.name, quick=options.quick, as_json=options.format == "json")
+
+
+def _call_serve(options: argparse.Namespace) -> int:
+    from scorewright.cli.serve import ServeOptions, serve_command
+
+    return serve_command(
+        ServeOptions(
+            host=options.host,
+            port=options.port,
+            database_url=options.database,
+            no_auth=options.no_auth,
+            migrate=options.migrate,
+            login_link=options.login_link,
+        )
+    )
+
+
+def _call_migrate(options: argparse.Namespace) -> int:
+    from scorewright.cli.serve import migrate_command
+
+    return migrate_command(options.database)
 
 
 def _version() -> str:

@@ -102,6 +102,16 @@ def add_bounds(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_database(parser: argparse.ArgumentParser) -> None:
+    """Add where the server's data are."""
+    parser.add_argument(
+        "--database",
+        metavar="URL",
+        help="sqlite:///PATH or postgresql://… (default: SCOREWRIGHT_DATABASE_URL, or scorewright.db in "
+        "SCOREWRIGHT_HOME or .scorewright)",
+    )
+
+
 def add_selection(parser: argparse.ArgumentParser) -> None:
     """Add which items are judged."""
     parser.add_argument(

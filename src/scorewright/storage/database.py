@@ -77,6 +77,7 @@ def _make_engine(url: str) -> sa.Engine:
             pool_size=_POOL_SIZE,
             max_overflow=_POOL_SIZE,
             pool_pre_ping=True,
+            hide_parameters=True,  # values of rows have no place in logs
             json_serializer=_to_json,
             json_deserializer=msgspec.json.decode,
         )
@@ -87,6 +88,7 @@ def _make_engine(url: str) -> sa.Engine:
     engine = sa.create_engine(
         parsed,
         connect_args={"timeout": _BUSY_MS / 1000},
+        hide_parameters=True,
         json_serializer=_to_json,
         json_deserializer=msgspec.json.decode,
     )

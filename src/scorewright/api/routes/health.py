@@ -1,0 +1,59 @@
+"""Whether the server lives, whether it is ready, and its figures."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Annotated
+
+from fastapi import APIRouter, Response
+from pydantic import BaseModel, Field
+
+from scorewright.api.context import InContext
+from scorewright.services.readiness import State, readiness
+from scorewright.services.server_metrics import MEDIA_TYPE
+
+router = APIRouter(tags=["operation"])
+private_router = APIRouter(tags=["operation"])
+
+
+class Health(BaseModel):
+    """The server lives."""
+
+    status: str = "ok"
+
+
+class Ready(BaseModel):
+    """What the server needs to do its work."""
+
+    ready: bool
+    checks: Annotated[
+        dict[str, State],
+        Field(
+            description="database, migrations, and runner.NAME for each sandbox; the log says why"
+        ),
+    ]
+
+
+@router.get("/healthz")
+def get_health() -> Health:
+    """Tell that the server lives."""
+    return Health()
+
+
+@router.get("/readyz", responses={503: {"model": Ready, "description": "it is not ready"}})
+def get_readiness(context: InContext, response: Response) -> Ready:
+    """Tell whether the server can do its work."""
+    found = readiness(context.database, context.sandboxes)
+    if not found.is_ready:
+        response.status_code = HTTPStatus.SERVICE_UNAVAILABLE
+    return Ready(ready=found.is_ready, checks=found.checks)
+
+
+@private_router.get(
+    "/metrics",
+    response_class=Response,
+    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
+)
+def get_metrics(context: InContext) -> Response:
+    """Write the server's figures as Prometheus reads them."""
+    return Response(context.metrics.text(), media_type=MEDIA_TYPE)

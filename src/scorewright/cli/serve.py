@@ -1,0 +1,167 @@
+"""The bodies of `scorewright serve` and `scorewright migrate`."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import uvicorn
+from sqlalchemy.engine import make_url
+
+from scorewright.api.app import create_app
+from scorewright.api.context import Context
+from scorewright.cli.server_log import start_log
+from scorewright.cli.speech import say
+from scorewright.domain.errors import UsageError
+from scorewright.services.access import NewKey, ensure_first_key, make_general_key
+from scorewright.services.settings import Settings, read_settings, url_host
+from scorewright.storage.database import Database
+from scorewright.storage.repositories.projects import ensure_default_project
+from scorewright.storage.schema import migrate, require_current
+
+#: How long requests may take that are in progress when the server is told to stop.
+_FINISH_S: Final = 30
+_BACKLOG: Final = 2048
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServeOptions:
+    """What `serve` was given; None where the environment or a default decides."""
+
+    host: str | None
+    port: int | None
+    database_url: str | None
+    no_auth: bool
+    migrate: bool
+    login_link: bool
+
+
+class _Server(uvicorn.Server):
+    """Lets long answers know that they should end."""
+
+    def __init__(self, config: uvicorn.Config, context: Context) -> None:
+        super().__init__(config)
+        self._context = context
+
+    def handle_exit(self, sig: int, frame: object) -> None:
+        """Take the signal to stop."""
+        self._context.stopping.set()
+        super().handle_exit(sig, frame)  # pyright: ignore[reportArgumentType] - a frame, as it was given
+
+
+def serve_command(options: ServeOptions) -> int:
+    """Serve until told to stop; what is in progress then is finished.
+
+    Args:
+        options: What was asked for.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        UsageError: Settings that cannot be used, or an address that cannot be listened at.
+        StorageError: The database is not there, or its tables are of another version.
+    """
+    settings = read_settings(
+        os.environ,
+        host=options.host,
+        port=options.port,
+        database_url=options.database_url,
+        no_auth=options.no_auth,
+    )
+    listener = _listen(settings)
+    database = _open(settings)
+    try:
+        if database.is_sqlite or options.migrate:
+            migrate(database)
+        require_current(database)
+        start_log()
+        ensure_default_project(database)
+        _tell(settings, listener.getsockname()[1], _login_key(database, settings, options))
+        _serve(Context(database, settings), listener)
+    finally:
+        database.close()
+        listener.close()
+    return 0
+
+
+def migrate_command(database_url: str | None) -> int:
+    """Bring the tables of the database to where this version has them.
+
+    Args:
+        database_url: None where the environment or a default decides.
+
+    Returns:
+        The exit code.
+    """
+    database = _open(read_settings(os.environ, database_url=database_url))
+    try:
+        is_changed = migrate(database)
+    finally:
+        database.close()
+    say("migrated" if is_changed else "nothing to migrate")
+    return 0
+
+
+def _open(settings: Settings) -> Database:
+    database = Database(settings.database_url)
+    if database.is_sqlite:
+        file = make_url(settings.database_url).database
+        folder = Path(file or ".").parent
+        if folder == settings.data_folder:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return database
+
+
+def _listen(settings: Settings) -> socket.socket:
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    try:
+        return socket.create_server(
+            (settings.host, settings.port), family=family, backlog=_BACKLOG, reuse_port=False
+        )
+    except (OSError, OverflowError) as error:
+        raise UsageError(
+            f"cannot listen at {settings.host}, port {settings.port}: {error}; choose others with --host and --port"
+        ) from None
+
+
+def _login_key(database: Database, settings: Settings, options: ServeOptions) -> NewKey | None:
+    if settings.no_auth:
+        return None
+    first = ensure_first_key(database)
+    if first is None and options.login_link:
+        return make_general_key(database, "login link")
+    return first
+
+
+def _tell(settings: Settings, port: int, key: NewKey | None) -> None:
+    """Print where the server is, for people and for whoever waits for it."""
+    address = f"http://{url_host(settings.host)}:{port}"
+    if settings.no_auth:
+        print(f"Scorewright is at {address} without authentication")
+    elif key is None:
+        print(f"Scorewright is at {address}")
+    else:
+        print(f"Scorewright is at {address}; this link logs in and is shown once:")
+        print(f"{address}/login?token={key.secret}")
+    sys.stdout.flush()
+
+
+def _serve(context: Context, listener: socket.socket) -> None:
+    context.sandboxes.start()
+    config = uvicorn.Config(
+        create_app(context),
+        log_config=None,
+        access_log=False,  # ours has no query strings, where tokens are
+        server_header=False,
+        timeout_graceful_shutdown=_FINISH_S,
+    )
+    server = _Server(config, context)
+    # Before it runs the signal would end us at once, and when it has stopped it sends the signal again.
+    signal.signal(signal.SIGTERM, server.handle_exit)
+    server.run(sockets=[listener])

@@ -1,0 +1,1 @@
+"""One revision a file, each knowing the one before it."""
