@@ -6,7 +6,7 @@ import msgspec
 
 from scorewright.domain.json_value import JsonObject, JsonValue
 from scorewright.telemetry import assembly
-from scorewright.telemetry.prices import costs_of, notices_of_costs
+from scorewright.telemetry.prices import notices_of_costs
 from scorewright.telemetry.retrievals import Retrieval, retrieval_of
 from scorewright.telemetry.span_facts import Usage
 from scorewright.telemetry.tool_calls import CalledTool, tool_calls_of
@@ -35,7 +35,7 @@ class TraceSummary(msgspec.Struct, frozen=True):
 def summarise(trace: assembly.Trace) -> TraceSummary:
     """Read everything out of a trace that is told of it."""
     root = trace.root
-    costs = costs_of(trace.tree.spans, trace.tree.parents, trace.facts)
+    costs = assembly.costs_in(trace)
     return TraceSummary(
         root.trace_id,
         {"span_id": root.span_id, "name": root.name},

@@ -128,10 +128,12 @@ def _add_usage(body: JsonObject, reading: Reading, position: int) -> None:
     facts = reading.facts[position]
     if (tokens := own_tokens(facts)) is not None:
         body["tokens"] = tokens.document()
-    _put(body, "cost_usd", facts.cost_usd)
-    if (below := reading.sums.tokens[position]) is not None:
+    _put(body, "cost_usd", reading.costs.own[position])
+    if (below := reading.tokens_below[position]) is not None:
         body["subtree_tokens"] = below.document()
-    _put(body, "subtree_cost_usd", reading.sums.costs[position])
+    if position in reading.costs.below:
+        # Null says that its own cost is not that of all below it.
+        body["subtree_cost_usd"] = reading.costs.below[position]
 
 
 def _add_attributes(body: JsonObject, attributes: JsonObject) -> None:

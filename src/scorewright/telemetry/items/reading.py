@@ -10,9 +10,9 @@ from typing import Final
 import msgspec
 
 from scorewright.domain.json_value import JsonValue
-from scorewright.telemetry.assembly import Trace, input_of, model_calls_of
+from scorewright.telemetry.assembly import Trace, costs_in, input_of, model_calls_of
 from scorewright.telemetry.failures import failure_of
-from scorewright.telemetry.items.subtree_sums import Sum, own_tokens, subtree_sums
+from scorewright.telemetry.items.subtree_sums import Sum, own_tokens, tokens_below
 from scorewright.telemetry.messages import Message
 from scorewright.telemetry.raw_span import RawSpan
 from scorewright.telemetry.retrievals import searches_of
@@ -58,7 +58,9 @@ class Reading:
         ]
         #: The calls that have a span, by its position and in order.
         self.tools: Final = tools_by_span(self.trace, self.order)
-        self.sums: Final = subtree_sums(trace)
+        #: By position, of all that stands below it.
+        self.tokens_below: Final = tokens_below(trace)
+        self.costs: Final = costs_in(trace)
 
     @cached_property
     def talk(self) -> Talk:
@@ -77,13 +79,8 @@ class Reading:
 
     def tokens_at(self, position: int) -> Sum | None:
         """Return the tokens of a span with all below it."""
-        below = self.sums.tokens[position]
+        below = self.tokens_below[position]
         return own_tokens(self.facts[position]) if below is None else below
-
-    def cost_at(self, position: int) -> float | None:
-        """Return the cost of a span with all below it."""
-        below = self.sums.costs[position]
-        return self.facts[position].cost_usd if below is None else below
 
     def in_order(self, positions: Iterable[int]) -> list[int]:
         """Sort positions by start."""
