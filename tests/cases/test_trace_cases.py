@@ -331,6 +331,7 @@ def without_times(trace: dict[str, Any]) -> list[Any]:
 
     Times are written with as many digits as they have; nobody set a status in case 42.
     """
+    spans: dict[str, dict[str, Any]] = trace["spans"]
     return [
         [
             span["name"],
@@ -339,5 +340,5 @@ def without_times(trace: dict[str, Any]) -> list[Any]:
             span["attributes"]["ag"]["type"],
             without_times({"spans": dict(enumerate(span["children"]))}),
         ]
-        for span in trace["spans"].values()
+        for span in spans.values()
     ]

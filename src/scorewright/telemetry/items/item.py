@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final
-
-import msgspec
 
 from scorewright.domain.json_value import JsonObject, JsonValue
 from scorewright.telemetry.assembly import Trace, input_of, output_of, session_of
@@ -13,15 +10,12 @@ from scorewright.telemetry.instants import iso_utc
 from scorewright.telemetry.items.agent import agent_object
 from scorewright.telemetry.items.chat import message_objects, whole_talk, without_repetition
 from scorewright.telemetry.items.compact import EncodedSpans
+from scorewright.telemetry.items.head import members_of, with_head
 from scorewright.telemetry.items.model_call import model_call_object
 from scorewright.telemetry.items.reading import Reading, Scope
 from scorewright.telemetry.items.steps import steps_in
 from scorewright.telemetry.items.told_events import speakers_in
 from scorewright.telemetry.items.whole import heavy_members, light_members
-
-#: Padded with blanks, so that its length does not depend on the number.
-_HEAD: Final = b'{"head":%10d,'
-_HEAD_BYTES: Final = len(_HEAD % 0)
 
 
 def trace_item(trace: Trace) -> bytes:
@@ -107,8 +101,7 @@ class _Parts:
     def __init__(self, trace: Trace, session_id: str | None = None) -> None:
         self.reading = Reading(trace)
         self._session_id = session_of(trace) if session_id is None else session_id
-        # Without the brace behind it, as heavy members follow.
-        self._light = msgspec.json.encode(light_members(self.reading))[:-1]
+        self._light = members_of(light_members(self.reading))
         self._spans = EncodedSpans(self.reading)
 
     def item(
@@ -126,21 +119,4 @@ class _Parts:
         session: JsonObject = {"id": self._session_id}
         front = {"traceId": reading.trace.root.trace_id, "session": session, **front}
         heavy = {**heavy, "attributes": reading.spans[top or 0].attributes}
-        light = _members(front) + b',"trace":' + self._light
-        parts = [
-            _HEAD % (_HEAD_BYTES + len(light)),
-            light,
-            b",",
-            _members(heavy),
-            b"}",
-            b"," + _members(behind) if behind else b"",
-            b',"spans":',
-            self._spans.within(top),
-            b"}",
-        ]
-        return b"".join(parts)
-
-
-def _members(body: JsonObject) -> bytes:
-    """Write an object without its braces."""
-    return msgspec.json.encode(body)[1:-1]
+        return with_head(front, self._light, heavy, behind, self._spans.within(top))
