@@ -6,6 +6,7 @@ import msgspec
 
 from scorewright.domain.json_value import JsonObject, JsonValue
 from scorewright.telemetry import assembly
+from scorewright.telemetry.items import notices_of_items
 from scorewright.telemetry.prices import notices_of_costs
 from scorewright.telemetry.retrievals import Retrieval, retrieval_of
 from scorewright.telemetry.span_facts import Usage
@@ -51,5 +52,5 @@ def summarise(trace: assembly.Trace) -> TraceSummary:
         assembly.agents_of(trace),
         assembly.session_of(trace),
         root.duration_ms,
-        [*assembly.notices_of(trace), *notices_of_costs(costs)],
+        [*assembly.notices_of(trace), *notices_of_costs(costs), *notices_of_items(trace)],
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from functools import cached_property
 from typing import Final
@@ -12,6 +12,7 @@ import msgspec
 from scorewright.domain.json_value import JsonValue
 from scorewright.telemetry.assembly import Trace, costs_in, input_of, model_calls_of
 from scorewright.telemetry.failures import failure_of
+from scorewright.telemetry.items.nesting import Nesting
 from scorewright.telemetry.items.subtree_sums import Sum, own_tokens, tokens_below
 from scorewright.telemetry.messages import Message
 from scorewright.telemetry.raw_span import RawSpan
@@ -86,10 +87,18 @@ class Reading:
         """Sort positions by start."""
         return sorted(positions, key=self.rank.__getitem__)
 
-    def scope(self, top: int | None) -> Scope:
-        """Gather what is a span's own, or the whole trace's."""
-        own = self.in_order(self._own(top))
+    def within(self, top: int, nesting: Nesting) -> list[int]:
+        """List the positions that the item of the span at `top` holds, in tree order."""
+        return list(self._within(top, nesting, is_shut=_never))
+
+    def scope(self, top: int | None, nesting: Nesting | None = None) -> Scope:
+        """Gather what is a span's own, or the whole trace's; with all agents inside unless a nesting is given."""
         facts = self.facts
+        own = self.in_order(
+            self._within(
+                top, nesting, lambda position: facts[position].kind == "tool" and position != top
+            )
+        )
         return Scope(
             top,
             own,
@@ -97,12 +106,20 @@ class Reading:
             [position for position in own if facts[position].kind == "tool"],
         )
 
-    def _own(self, top: int | None) -> Iterator[int]:
+    def _within(
+        self, top: int | None, nesting: Nesting | None, is_shut: Callable[[int], bool]
+    ) -> Iterator[int]:
         position, end = (0, len(self.spans)) if top is None else (top, self.ends[top])
         while position < end:
+            if top is not None and nesting is not None and nesting.is_too_deep(position, top):
+                position = self.ends[position]
+                continue
             yield position
-            is_shut = self.facts[position].kind == "tool" and position != top
-            position = self.ends[position] if is_shut else position + 1
+            position = self.ends[position] if is_shut(position) else position + 1
+
+
+def _never(_: int) -> bool:
+    return False
 
 
 def _inverse(order: list[int]) -> list[int]:
