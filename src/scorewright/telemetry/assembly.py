@@ -5,7 +5,7 @@ The rules stand in `docs/reference/traces.md`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final
 
 import msgspec
@@ -186,7 +186,11 @@ def model_calls_of(trace: Trace) -> list[int]:
 
 def models_of(trace: Trace) -> list[str]:
     """Name the models that were called, in order; those that agents name where no call is recorded."""
-    order, calls = trace.calls, set(model_calls_of(trace))
+    return names_of_models(trace, trace.calls, set(model_calls_of(trace)))
+
+
+def names_of_models(trace: Trace, order: Sequence[int], calls: Collection[int]) -> list[str]:
+    """Name models as `models_of`, where the order of the spans and the model calls are known."""
     for kinds in ({"llm", "embedding"}, {"agent"}):
         names = [
             model

@@ -32,6 +32,8 @@ _ROLES: Final[dict[str, Role]] = {
 }
 #: Those of them whose text is what they said, and no tool's result.
 _SPEAKERS: Final = frozenset(name for name, role in _ROLES.items() if role != "tool")
+#: How many members there are in a message that is a text and nothing else: with a tool's, the id of its call.
+_PLAIN_MEMBERS: Final = (2, 3)
 #: Where calls stand that are not in a message's content.
 _BESIDE: Final = frozenset(
     {"tool_calls", "invalid_tool_calls", "function_call", "additional_kwargs"}
@@ -139,10 +141,18 @@ def message_of(raw: JsonValue) -> Message | None:
 
 
 def _plain(raw: JsonValue) -> Message | None:
-    """Read a message that is a role and a text and nothing else: most are, and this takes a tenth of the time."""
-    if not isinstance(raw, dict) or len(raw) != 2:
+    """Read a text that somebody said, or a tool returned, with nothing beside it: most messages are that.
+
+    It takes a tenth of the time that others do.
+    """
+    if not isinstance(raw, dict) or len(raw) not in _PLAIN_MEMBERS:
         return None
     role, told = raw.get("role"), raw.get("content")
+    if len(raw) == 3:
+        call_id = raw.get("tool_call_id")
+        if role != "tool" or not isinstance(told, str) or not isinstance(call_id, str):
+            return None
+        return Message("tool", None, (), (ToolResult(call_id or None, told),))
     if told is None:
         parts = raw.get("parts")
         part = parts[0] if isinstance(parts, list) and len(parts) == 1 else None
@@ -266,6 +276,8 @@ def _calls_beside(body: JsonObject, known: list[ToolCall]) -> Iterator[ToolCall]
     """
     ids = {call.call_id for call in known if call.call_id is not None}
     for beside in (body, _object(body.get("additional_kwargs"))):
+        if not beside:
+            continue
         found = [
             call
             for name in ("tool_calls", "invalid_tool_calls", "function_call")

@@ -35,6 +35,7 @@ _VENDORS: Final = {
 _MILLION: Final = 1_000_000
 #: Makes every sum unknown that it is part of.
 _UNKNOWN: Final = Decimal("nan")
+_NOTHING: Final = Decimal(0)
 
 
 class Costs(msgspec.Struct, frozen=True):
@@ -137,6 +138,8 @@ def _known(exact: Decimal) -> float | None:
 def _with_some_below(parents: Sequence[int], marked: Sequence[bool]) -> list[bool]:
     """Tell of each position whether a marked one stands below it."""
     found = [False] * len(marked)
+    if True not in marked:
+        return found
     for position in range(len(marked) - 1, 0, -1):
         if parents[position] >= 0 and (marked[position] or found[position]):
             found[parents[position]] = True
@@ -180,26 +183,29 @@ def _model(vendor: str | None, name: str) -> ModelInfo | None:
 
 
 def _price(prices: ModelPrice, tokens_in: int, cached: int, tokens_out: int) -> float | None:
-    from genai_prices.types import calc_unit_price
-
-    # The library's own sum takes ten times as long: it looks at two dozen further units.
+    # The library's own sum takes twenty times as long: it looks at two dozen further units.
     known = cast("dict[str, _Price]", vars(prices))
     per_input, per_output = known.get("input_mtok"), known.get("output_mtok")
     if (per_input is None and tokens_in) or (per_output is None and tokens_out):
         return None
-    per_cached = known.get("cache_read_mtok")
-    parts = (
-        (per_input, tokens_in - cached, _MILLION),
-        (per_input if per_cached is None else per_cached, cached, _MILLION),
-        (per_output, tokens_out, _MILLION),
-        (known.get("requests_kcount"), 1, 1000),
+    per_cached = known.get("cache_read_mtok") if cached else None
+    of_tokens = (
+        _rate(per_input, tokens_in) * (tokens_in if per_cached is None else tokens_in - cached)
+        + _rate(per_cached, tokens_in) * cached
+        + _rate(per_output, tokens_in) * tokens_out
     )
-    costs = [
-        calc_unit_price(price, count, tokens_in, per)
-        for price, count, per in parts
-        if count and price is not None
-    ]
-    return float(sum(costs))
+    return float(of_tokens / _MILLION + _rate(known.get("requests_kcount"), tokens_in) / 1000)
+
+
+def _rate(price: _Price, tokens_in: int) -> Decimal:
+    """Return a price at a size of the input; 0 where there is none."""
+    if price is None:
+        return _NOTHING
+    if isinstance(price, Decimal):
+        return price
+    from genai_prices.types import calc_unit_price
+
+    return calc_unit_price(price, 1, tokens_in, 1)
 
 
 def notices_of_costs(costs: Costs) -> list[str]:

@@ -23,7 +23,7 @@ def test_an_item_has_the_agreed_members_in_their_order():
 
     assert list(item) == [
         *("head", "traceId", "session", "agent", "trace", "trajectory"),
-        *("expected", "session_id", "spans"),
+        *("expected", "session_id", "spans_left_out", "spans"),
     ]
     assert item["session"] == {"id": "s"}
     assert item["traceId"] is None

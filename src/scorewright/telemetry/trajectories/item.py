@@ -62,6 +62,7 @@ class _Parts:
                 "steps": [self._step(*numbered) for numbered in enumerate(self._events, 1)],
             },
             **self._told.others,
+            "spans_left_out": 0,
         }
         light, spans = members_of(self._light()), msgspec.json.encode(self._spans())
         return with_head(front, light, {"attributes": {}}, behind, spans)

@@ -25,6 +25,15 @@ def test_a_message_of_a_role_and_a_text_is_read_as_one_with_more_members(role: s
     )
 
 
+@given(st.sampled_from(["tool", "user", "assistant"]), TEXTS | st.none(), TEXTS | st.none())
+def test_a_tool_s_message_is_read_as_one_with_more_members(
+    role: str, text: str | None, call_id: str | None
+):
+    told = {"role": role, "content": text, "tool_call_id": call_id}
+
+    assert message_of({**told}) == message_of({**told, "index": 0})
+
+
 @pytest.mark.parametrize("odd", [None, 1, True, [], {}, ["x"]])
 def test_what_is_no_role_or_no_text_makes_no_message_of_its_own(odd: JsonValue):
     assert message_of({"role": odd, "content": "x"}) is None
