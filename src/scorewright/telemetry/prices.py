@@ -33,30 +33,32 @@ _VENDORS: Final = {
     "x_ai": "x-ai",
 }
 _MILLION: Final = 1_000_000
+#: Makes every sum unknown that it is part of.
+_UNKNOWN: Final = Decimal("nan")
 
 
 class Costs(msgspec.Struct, frozen=True):
-    """The costs that make up a trace's; None is unknown."""
+    """What the spans of a trace cost in US dollars, by position."""
 
-    reported: tuple[float, ...]
-    calculated: tuple[float | None, ...]
+    #: As reported, or calculated where the span is a call that no reported cost holds for; None is unknown.
+    own: list[float | None]
+    #: Of the spans with calls below them, what those cost together; None where that is not known of each.
+    below: dict[int, float | None]
+    #: Of the whole trace; what is unknown in part is unknown as a whole, as is a sum too large for a number.
+    total: float | None
+    #: The calls that make up the total.
+    reported: list[int]
+    calculated: list[int]
     #: Models of the calls whose cost is unknown; a call that names none is left out.
     unpriced_models: tuple[str, ...]
 
-    @property
-    def total(self) -> float | None:
-        """Add everything up; what is unknown in part is unknown as a whole, as is a sum too large for a number."""
-        known = [cost for cost in (*self.reported, *self.calculated) if cost is not None]
-        if not known or len(known) < len(self.reported) + len(self.calculated):
-            return None
-        try:
-            return math.fsum(known)
-        except OverflowError:
-            return None
+    def at(self, position: int) -> float | None:
+        """Return what a span cost with all below it."""
+        return self.below[position] if position in self.below else self.own[position]
 
 
 def costs_of(spans: Sequence[RawSpan], parents: Sequence[int], facts: Sequence[SpanFacts]) -> Costs:
-    """Find what each call of a tree cost, each once.
+    """Find what each call of a tree cost, and what each span did with all below it.
 
     A reported cost holds for all that stands below its span, unless a span there reports one as well. Calls
     that no reported cost holds for are priced: the leaf-most spans that carry tokens.
@@ -66,18 +68,33 @@ def costs_of(spans: Sequence[RawSpan], parents: Sequence[int], facts: Sequence[S
         parents: Positions of the parents; -1 for none.
         facts: Of each span.
     """
+    own = [one.cost_usd for one in facts]
+    reported, calculated = _calls(parents, facts)
+    for position in calculated:
+        own[position] = price_of(spans[position], facts[position])
+    below, total = _sums(parents, {call: own[call] for call in (*reported, *calculated)})
+    models = [
+        model
+        for position in calculated
+        if own[position] is None and (model := facts[position].model) is not None
+    ]
+    return Costs(own, below, total, reported, calculated, tuple(dict.fromkeys(models)))
+
+
+def _calls(parents: Sequence[int], facts: Sequence[SpanFacts]) -> tuple[list[int], list[int]]:
+    """List the spans whose reported costs count, and those that are to be priced; none is below another one."""
     reporting = [one.cost_usd is not None for one in facts]
     above_reports, above_usage = (
         _with_some_below(parents, marked)
         for marked in (reporting, [one.usage is not None for one in facts])
     )
-    reported: list[float] = []
+    reported: list[int] = []
     unpriced: list[int] = []
     is_covered: list[bool] = []
     for position, one in enumerate(facts):
         covered = parents[position] >= 0 and is_covered[parents[position]]
         if one.cost_usd is not None and not above_reports[position]:
-            reported.append(one.cost_usd)
+            reported.append(position)
             covered = True
         elif (
             one.usage is not None
@@ -87,13 +104,34 @@ def costs_of(spans: Sequence[RawSpan], parents: Sequence[int], facts: Sequence[S
         ):
             unpriced.append(position)
         is_covered.append(covered)
-    calculated = [price_of(spans[position], facts[position]) for position in unpriced]
-    models = [
-        model
-        for position, cost in zip(unpriced, calculated, strict=True)
-        if cost is None and (model := facts[position].model) is not None
-    ]
-    return Costs(tuple(reported), tuple(calculated), tuple(dict.fromkeys(models)))
+    return reported, unpriced
+
+
+def _sums(
+    parents: Sequence[int], costs: dict[int, float | None]
+) -> tuple[dict[int, float | None], float | None]:
+    """Add calls up, for each span with some below it and for the whole.
+
+    In decimals, whose sums are those that people expect, and the same in whichever order calls come.
+    """
+    sums: dict[int, Decimal] = {}
+    exact = {
+        position: _UNKNOWN if cost is None else Decimal(repr(cost))
+        for position, cost in costs.items()
+    }
+    for position in range(len(parents) - 1, -1, -1) if exact else ():
+        found = sums[position] if position in sums else exact.get(position)
+        if found is not None:
+            # A root's goes to -1.
+            parent = parents[position]
+            sums[parent] = found + sums[parent] if parent in sums else found
+    below = {position: _known(exact_sum) for position, exact_sum in sums.items()}
+    return below, below.pop(-1, None)
+
+
+def _known(exact: Decimal) -> float | None:
+    cost = float(exact)
+    return cost if math.isfinite(cost) else None
 
 
 def _with_some_below(parents: Sequence[int], marked: Sequence[bool]) -> list[bool]:
@@ -166,7 +204,7 @@ def _price(prices: ModelPrice, tokens_in: int, cached: int, tokens_out: int) -> 
 
 def notices_of_costs(costs: Costs) -> list[str]:
     """Tell how a trace's cost came about, where it was not reported."""
-    priced = sum(cost is not None for cost in costs.calculated)
+    priced = sum(costs.own[position] is not None for position in costs.calculated)
     calls = len(costs.reported) + len(costs.calculated)
     unpriced = len(costs.calculated) - priced
     if unpriced and unpriced < calls:

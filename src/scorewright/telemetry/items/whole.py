@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scorewright.domain.json_value import JsonObject, JsonValue
-from scorewright.telemetry.assembly import cost_of, models_of, output_of, start_of
+from scorewright.telemetry.assembly import models_of, output_of, start_of
 from scorewright.telemetry.attribute_values import text
 from scorewright.telemetry.instants import iso_utc
 from scorewright.telemetry.items.compact import STATUS, document_objects
@@ -65,7 +65,7 @@ def _metrics(reading: Reading) -> JsonObject:
     return {
         "total_duration_ms": reading.trace.root.duration_ms,
         "token_usage": None if tokens is None else tokens.document(),
-        "cost_usd": cost_of(reading.trace),
+        "cost_usd": reading.costs.total,
         "error_count": errors,
         "has_errors": errors > 0,
         "span_count": len(reading.spans),
