@@ -218,6 +218,22 @@ def test_a_conversation_is_judged_by_its_last_turn(talks: CommandLine):
     assert results(talks, "agenta")[0]["metrics"]["said"] == "No."
 
 
+def test_a_session_called_as_a_trace_is_not_taken_for_that_trace(talks: CommandLine):
+    named = agent_trace(2, asked="Named?", answered="Second.", **{SESSION: trace_id(1)})
+    talks.write("traces.jsonl", export(agent_trace(1, asked="Unnamed?", answered="First."), named))
+    call = ("mapped.py", "--data", "traces.jsonl", "--source", "conversations")
+    run(talks, *call)
+
+    done = run(talks, *call, "--resume")
+
+    assert done.document["kept"] == 2
+    found = {one["item_id"]: one["explanation"] for one in results(talks)}
+    assert found == {
+        f"{trace_id(1)}/": "Unnamed?|First.|none",
+        trace_id(1): "Named?|Second.|none",
+    }
+
+
 # ── Selecting ────────────────────────────────────────────────────────────────────────────────────
 
 
