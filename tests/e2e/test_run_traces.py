@@ -355,6 +355,19 @@ def test_a_folder_of_exports_is_one_source(workshop: CommandLine):
     assert (done.code, done.document["source"], done.document["items"]) == (0, "traces", 5)
 
 
+def test_results_are_not_written_where_the_next_run_would_read_them(workshop: CommandLine):
+    (workshop.folder / "logs").mkdir()
+    workshop.write("logs/today.jsonl", '{"message": "sold"}\n')
+    workshop.write("told.py", "def evaluate(body):\n    return {'score': 1, 'explanation': body}\n")
+
+    done = workshop(
+        *("run", "told.py", "--data", "logs", "--source", "logs", "--out", "logs/results.jsonl")
+    )
+
+    assert done.code == 2
+    assert "the next run would read it as data; name a file outside of logs" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
