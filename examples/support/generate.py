@@ -2,8 +2,9 @@
 
     python examples/support/generate.py [FOLDER]
 
-The same files come out on every machine: answers.jsonl (240 rows), answers_sample.csv (20 of them)
-and traced.jsonl (24 answers of the shop's order agent, each with its trace). Nobody in them exists.
+The same files come out on every machine: answers.jsonl (240 rows), answers_sample.csv (20 of them),
+traced.jsonl (24 answers of the shop's order agent, each with its trace) and traces.otlp.jsonl (the same
+answers as OpenTelemetry traces). Nobody in them exists.
 """
 
 import csv
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
+from exported import requests
 from shop import (
     ADVICE,
     CLOSERS,
@@ -426,7 +428,9 @@ def main() -> None:
     rows = answers("fernhollow")
     write_jsonl(folder / "answers.jsonl", rows)
     write_csv(folder / "answers_sample.csv", [row for row in rows if "expected" in row][:20])
-    write_jsonl(folder / "traced.jsonl", traced("fernhollow agent"))
+    rows = traced("fernhollow agent")
+    write_jsonl(folder / "traced.jsonl", rows)
+    write_jsonl(folder / "traces.otlp.jsonl", requests(rows, "fernhollow traces"))
 
 
 if __name__ == "__main__":

@@ -188,3 +188,30 @@ def test_an_id_says_which_span_an_item_is_of(name: str, tmp_path: Path):
     for number, item in enumerate(items, 1):
         spans = [item[part][name] for part, name in ID_MEMBERS if part in item]
         assert source.item_id(number) == "/".join([item["traceId"], *spans])
+
+
+@pytest.mark.parametrize(
+    ("before", "behind"),
+    [
+        ("", ""),
+        ("{}\n", ""),
+        ("\ufeff", ""),
+        ('{"resourceMetrics": []}\n', ""),
+        ("\n ", '{"resourceLogs": []}\n'),
+    ],
+)
+def test_an_export_of_traces_is_told_by_what_it_starts_with(
+    before: str, behind: str, tmp_path: Path
+):
+    (tmp_path / "export").write_text(f"{before}{export(*TRACES)}{behind}")
+
+    source = open_source(tmp_path / "export")
+
+    assert (source.kind, source.size) == ("traces", 7)
+
+
+def test_a_list_of_requests_is_refused_instead_of_read_as_rows(tmp_path: Path):
+    (tmp_path / "export.json").write_text(f"[{export(TRACES[0])}]")
+
+    with pytest.raises(CallerError, match="not an object but a list"):
+        open_source(tmp_path / "export.json")

@@ -67,7 +67,14 @@ CALLERS_MISTAKES: dict[str, tuple[list[str], list[str]]] = {
         ["fine.py", "--data", "absent.jsonl"],
         ["absent.jsonl: ", "no such file", "check the path"],
     ),
-    "data is a folder": (["fine.py", "--data", "folder.jsonl"], ["folder.jsonl: ", "directory"]),
+    "data is a folder": (
+        ["fine.py", "--data", "folder.jsonl", "--source", "dataset"],
+        ["folder.jsonl: ", "directory"],
+    ),
+    "data is a folder without traces": (
+        ["fine.py", "--data", "folder.jsonl"],
+        ["folder.jsonl: ", "no file in it ends with"],
+    ),
     "data is binary": (["fine.py", "--data", "binary.csv"], ["binary.csv: ", "binary"]),
     "data is empty": (["fine.py", "--data", "empty.jsonl"], ["empty.jsonl: ", "empty"]),
     "broken line": (["fine.py", "--data", "broken.jsonl"], ["broken.jsonl", "line 2"]),

@@ -14,6 +14,7 @@ ROOT = Path(__file__).parents[2]
 README = (ROOT / "examples" / "README.md").read_text(encoding="utf-8")
 COMMANDS = re.findall(r"`scorewright (run [^`]+)`", README)
 
+# 24 traces, of which 18 are of production, have two model calls each; they make 11 conversations.
 # Four of the 240 answers have lost their reference, twelve have none, and 28 are for programs; 24 answers have a trace.
 COUNTS = {
     "answer-given": (240, 0, 0),
@@ -28,6 +29,10 @@ COUNTS = {
     "json-output": (235, 5, 0),
     "careful-promises": (235, 5, 0),
     "tool-results-used": (24, 0, 0),
+    "parcel-known": (16, 8, 0),
+    "looks-first": (24, 0, 0),
+    "keeps-instructions": (36, 0, 0),
+    "never-asks-twice": (11, 0, 0),
     "reference-overlap": (240, 0, 0),
     "contains-answer": (236, 0, 4),
     "reply-deductions": (240, 0, 0),

@@ -35,6 +35,7 @@ SOURCES = {
     "    asked = llm_span.get_user_messages()[0].content\n"
     "    return EvalResult(score=float(word in asked), explanation=llm_span.output or 'nothing')\n",
 }
+SESSION = "gen_ai.conversation.id"
 TRACES = [agent_trace(n, asked=f"Which boots? {n}", answered=f"Number {n}.") for n in range(1, 6)]
 
 
@@ -175,13 +176,12 @@ def talks(cli: CommandLine) -> CommandLine:
     cli.write("turns.py", TURNS)
     for name, text in SOURCES.items():
         cli.write(name, text)
-    session = "gen_ai.conversation.id"
     cli.write(
         "traces.jsonl",
         export(
-            agent_trace(3, asked="And in blue?", answered="No.", **{session: "s-1"}),
+            agent_trace(3, asked="And in blue?", answered="No.", **{SESSION: "s-1"}),
             agent_trace(2, asked="Alone?", answered="Yes."),
-            agent_trace(1, asked="Boots?", answered="Red.", **{session: "s-1"}),
+            agent_trace(1, asked="Boots?", answered="Red.", **{SESSION: "s-1"}),
         ),
     )
     return cli
@@ -216,6 +216,22 @@ def test_a_conversation_is_judged_by_its_last_turn(talks: CommandLine):
 
     assert done.code == 0
     assert results(talks, "agenta")[0]["metrics"]["said"] == "No."
+
+
+def test_a_session_called_as_a_trace_is_not_taken_for_that_trace(talks: CommandLine):
+    named = agent_trace(2, asked="Named?", answered="Second.", **{SESSION: trace_id(1)})
+    talks.write("traces.jsonl", export(agent_trace(1, asked="Unnamed?", answered="First."), named))
+    call = ("mapped.py", "--data", "traces.jsonl", "--source", "conversations")
+    run(talks, *call)
+
+    done = run(talks, *call, "--resume")
+
+    assert done.document["kept"] == 2
+    found = {one["item_id"]: one["explanation"] for one in results(talks)}
+    assert found == {
+        f"{trace_id(1)}/": "Unnamed?|First.|none",
+        trace_id(1): "Named?|Second.|none",
+    }
 
 
 # ── Selecting ────────────────────────────────────────────────────────────────────────────────────
@@ -290,6 +306,32 @@ def test_results_of_traces_are_kept_when_more_have_come(workshop: CommandLine):
     assert order == sorted(order)
 
 
+KNOWN = "def evaluate(traceId):\n    return {'score': 1, 'explanation': traceId}\n"
+BOTH = ("known.py", "call.py", "--data", "traces.jsonl")
+
+
+def test_results_of_another_level_are_not_kept(workshop: CommandLine):
+    workshop.write("known.py", KNOWN)
+    run(workshop, *BOTH, "--level", "llm")
+
+    done = run(workshop, *BOTH, "--resume").document
+
+    assert (done["kept"], [one["scored"] for one in done["summary"]]) == (10, [5, 10])
+    assert {one["item_id"] for one in results(workshop, "known")} == set(map(trace_id, range(1, 6)))
+
+
+def test_reused_results_are_counted_of_an_evaluators_own_level_alone(workshop: CommandLine):
+    workshop.write("known.py", KNOWN)
+    reusing = CommandLine(workshop.folder, may_reuse=True)
+    run(reusing, *BOTH, "--level", "llm")
+
+    done = run(reusing, *BOTH).document
+
+    # A trace's id makes the same arguments, whether it is read from the trace or from one of its ten model calls.
+    assert [one["reused"] for one in done["evaluators"]] == [5, 10]
+    assert sum(one["reused"] for one in results(workshop)) == 15
+
+
 def test_a_trace_that_changed_is_judged_again(workshop: CommandLine):
     run(workshop, "whole.py", "--data", "traces.jsonl")
     late = [*TRACES[0], model_call(1, 9, 1, asked="More?", answered="Yes.")]
@@ -311,6 +353,19 @@ def test_a_folder_of_exports_is_one_source(workshop: CommandLine):
     done = run(workshop, "whole.py", "--data", "exports")
 
     assert (done.code, done.document["source"], done.document["items"]) == (0, "traces", 5)
+
+
+def test_results_are_not_written_where_the_next_run_would_read_them(workshop: CommandLine):
+    (workshop.folder / "logs").mkdir()
+    workshop.write("logs/today.jsonl", '{"message": "sold"}\n')
+    workshop.write("told.py", "def evaluate(body):\n    return {'score': 1, 'explanation': body}\n")
+
+    done = workshop(
+        *("run", "told.py", "--data", "logs", "--source", "logs", "--out", "logs/results.jsonl")
+    )
+
+    assert done.code == 2
+    assert "the next run would read it as data; name a file outside of logs" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -163,7 +163,9 @@ def test_everything_the_example_readme_names_exists():
     assert absent == []
 
 
-@pytest.mark.parametrize("name", ["answers.jsonl", "answers_sample.csv", "traced.jsonl"])
+@pytest.mark.parametrize(
+    "name", ["answers.jsonl", "answers_sample.csv", "traced.jsonl", "traces.otlp.jsonl"]
+)
 def test_the_bundled_data_is_what_its_generator_writes(name: str, tmp_path: Path):
     support = ROOT / "examples" / "support"
 

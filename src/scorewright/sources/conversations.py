@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from scorewright.domain.convention import Level
@@ -44,8 +44,12 @@ class Conversations(ListedSource):
             key = (session_id is not None, session_id or trace.root.trace_id)
             sessions.setdefault(key, []).append(trace)
         self._conversations = list(sessions.values())
-        entries = [Entry(name, name, Level.TRACE) for _, name in sessions]
-        alone = sum(not named for named, _ in sessions)
+        named = {name for is_named, name in sessions if is_named}
+        entries = [
+            Entry(name if is_named else _free_id(name, named), name, Level.TRACE)
+            for is_named, name in sessions
+        ]
+        alone = sum(not is_named for is_named, _ in sessions)
         if alone:
             text = f"traces that name no session: {alone:,} of {len(traces):,}; each is a conversation of its own"
             notices = [*notices, Notice(None, text)]
@@ -80,6 +84,14 @@ class Conversations(ListedSource):
     def _members(self) -> Members:
         names = {name for turns in self._conversations for name in turns[-1].root.attributes}
         return Members(describe("conversation"), attributes="trace.attributes", names=names)
+
+
+def _free_id(trace_id: str, sessions: Collection[str]) -> str:
+    """Return what a trace without a session is called: by its id, even where a session has taken that as its own."""
+    item_id = trace_id
+    while item_id in sessions:
+        item_id += "/"
+    return item_id
 
 
 def open_conversations(path: Path, *, with_previous: bool) -> Conversations:

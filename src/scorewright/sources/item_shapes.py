@@ -49,7 +49,8 @@ class Members:
         described: Name to description, in the order to show; paths follow the dots.
         attributes: The object that holds attributes under their own names, dots and all; None where there is none.
         names: Those that occur in the data.
-        columns: Further names at the top of the items, dots and all, each with its description.
+        columns: Further names at the top of the items, dots and all, each with its description; one that a field
+            has already is passed over.
     """
 
     def __init__(
@@ -63,8 +64,10 @@ class Members:
         self.fields = [Field(name, text) for name, text in described.items()]
         self.paths: dict[str, Path] = {name: tuple(name.split(".")) for name in described}
         for name, text in columns.items():
-            self.fields.append(Field(name, text))
-            self.paths[name] = (name,)
+            # A column that is called like a field, dots and all, must not take its place.
+            if name not in described:
+                self.fields.append(Field(name, text))
+                self.paths[name] = (name,)
         if attributes is not None:
             self._add_attributes(attributes, sorted(set(names)))
 
