@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
+from itertools import cycle, islice, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +102,17 @@ def test_items_are_json_objects_as_many_as_said_and_the_same_every_time(name: st
     assert all(isinstance(msgspec.json.decode(item), dict) for item in first)
     assert source.sample(2) == [msgspec.json.decode(item) for item in first[:2]]
     assert len(source.sample(1_000)) == source.size
+
+
+@each
+@pytest.mark.parametrize("wanted", [[0], [1], [0, 1], [1, 0, 0, 0, 0]])
+def test_only_the_items_that_are_wanted_are_given(wanted: list[int], name: str, tmp_path: Path):
+    source = opened(name, tmp_path)
+    marks = bytearray(islice(cycle(wanted), source.size))
+
+    given = list(source.items(marks))
+
+    assert given == [item for item, mark in zip(source.items(), marks, strict=True) if mark]
 
 
 @each

@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # what only the purity check needs
     from scorewright.domain.evaluator import Evaluator
     from scorewright.services.purity import Difference, Purity
     from scorewright.sources.opening import WantedKind
+    from scorewright.sources.source import Source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,9 +87,7 @@ def _add_purity(documents: list[JsonObject], options: CheckOptions) -> None:
     from scorewright.services.plan import Settings
     from scorewright.services.purity import check_purity
     from scorewright.services.runner_choice import Runners
-    from scorewright.sources.opening import open_source
 
-    assert options.data is not None  # noqa: S101 - checked before
     convention = Convention(options.convention) if options.convention else None
     evaluators = load_evaluators(options.evaluators, convention=convention)
     runners = Runners(
@@ -98,13 +97,7 @@ def _add_purity(documents: list[JsonObject], options: CheckOptions) -> None:
         tasks = make_tasks(evaluators, runners, mapping=options.mapping, params=options.params)
         answers = check_purity(
             tasks,
-            open_source(
-                options.data,
-                options.source,
-                levels={evaluator.level for evaluator in evaluators},
-                record_level=Level(options.level) if options.level else None,
-                with_previous_turns=options.previous_turns,
-            ),
+            _items(options, evaluators),
             settings=Settings(
                 limits=Limits(timeout_s=options.timeout_s, memory_mb=options.memory_mb),
                 limit=options.limit,
@@ -120,6 +113,19 @@ def _add_purity(documents: list[JsonObject], options: CheckOptions) -> None:
         diagnostics += [_diagnostic(evaluator, purity, one) for one in purity.differences]
         if not purity.compared:
             diagnostics.append(_not_known(evaluator))
+
+
+def _items(options: CheckOptions, evaluators: list[Evaluator]) -> Source:
+    from scorewright.sources.opening import open_source
+
+    assert options.data is not None  # noqa: S101 - checked before
+    return open_source(
+        options.data,
+        options.source,
+        levels={evaluator.level for evaluator in evaluators},
+        record_level=Level(options.level) if options.level else None,
+        with_previous_turns=options.previous_turns,
+    )
 
 
 def _purity_document(purity: Purity) -> JsonObject:

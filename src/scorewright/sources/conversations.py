@@ -9,8 +9,8 @@ from scorewright.domain.convention import Level
 from scorewright.domain.errors import UsageError
 from scorewright.domain.item_shape import ItemShape
 from scorewright.sources.item_shapes import Members, describe, span_shape
-from scorewright.sources.listed import Entry, ListedSource
-from scorewright.sources.source import Field, Notice, SourceKind
+from scorewright.sources.listed import Entry, ListedSource, chosen
+from scorewright.sources.source import Field, Notice, SourceKind, Wanted
 from scorewright.sources.trace_files import judged_traces
 from scorewright.telemetry.assembly import Trace, session_of
 from scorewright.telemetry.items import conversation_item
@@ -76,9 +76,9 @@ class Conversations(ListedSource):
         """Say how arguments are read from the items."""
         return span_shape(self._members(), part="trace", objects={Level.TRACE: "trace_item"})
 
-    def items(self) -> Iterator[bytes]:
+    def items(self, wanted: Wanted = None) -> Iterator[bytes]:
         """Stream the conversations in order, made anew each time."""
-        for turns in self._conversations:
+        for turns in chosen(self._conversations, wanted):
             yield conversation_item(turns, with_previous=self._with_previous)
 
     def _members(self) -> Members:

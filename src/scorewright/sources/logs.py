@@ -10,9 +10,9 @@ from scorewright.domain.convention import Level
 from scorewright.domain.errors import UsageError
 from scorewright.domain.item_shape import ItemShape
 from scorewright.sources.item_shapes import Members, log_shape
-from scorewright.sources.listed import Entry, ListedSource
+from scorewright.sources.listed import Entry, ListedSource, chosen
 from scorewright.sources.log_files import read_logs
-from scorewright.sources.source import Field, Notice, SourceKind
+from scorewright.sources.source import Field, Notice, SourceKind, Wanted
 from scorewright.telemetry.logs import LogRecord, log_item
 
 _DESCRIBED: Final = {
@@ -66,9 +66,9 @@ class Logs(ListedSource):
         """Say how arguments are read from records."""
         return log_shape(self._members())
 
-    def items(self) -> Iterator[bytes]:
+    def items(self, wanted: Wanted = None) -> Iterator[bytes]:
         """Stream the records in order, made anew each time."""
-        return map(log_item, self._records)
+        return map(log_item, chosen(self._records, wanted))
 
     def _members(self) -> Members:
         names = {name for record in self._records for name in record.attributes}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from itertools import compress
 from pathlib import Path
 from typing import Final
 
@@ -11,7 +12,7 @@ from scorewright.domain.convention import Level
 from scorewright.domain.item_shape import ItemShape
 from scorewright.sources.item_shapes import Members, describe, span_shape
 from scorewright.sources.listed import Entry, ListedSource
-from scorewright.sources.source import Field, Notice, SourceKind
+from scorewright.sources.source import Field, Notice, SourceKind, Wanted
 from scorewright.sources.trace_files import judged_traces
 from scorewright.telemetry.assembly import Trace, agent_calls_of, model_calls_of
 from scorewright.telemetry.items import agent_items, llm_items, trace_item
@@ -55,11 +56,18 @@ class Traces(ListedSource):
     ) -> None:
         self._traces = traces
         self._record_level = record_level
-        self._wanted = {self.item_level(level) for level in levels}
-        entries = [entry for trace in traces for entry in self._entries_of(trace)]
+        #: The levels of the items.
+        self._seen = {self.item_level(level) for level in levels}
+        entries: list[Entry] = []
+        #: Of each trace, how many items there are of it.
+        self._counts: list[int] = []
+        for trace in traces:
+            before = len(entries)
+            entries.extend(self._entries_of(trace))
+            self._counts.append(len(entries) - before)
         super().__init__(entries, path=path, notices=[*notices, *self._without_items(entries)])
-        several = len(self._wanted) > 1
-        self.noun = "item" if several else _NOUNS[next(iter(self._wanted))]
+        several = len(self._seen) > 1
+        self.noun = "item" if several else _NOUNS[next(iter(self._seen))]
 
     def item_level(self, level: Level) -> Level:
         """Return the level of the items that an evaluator of a level sees."""
@@ -73,22 +81,31 @@ class Traces(ListedSource):
         """Say how arguments are read from the items of a level."""
         return span_shape(self.members(level), part=level.value, objects={level: _OBJECTS[level]})
 
-    def items(self) -> Iterator[bytes]:
+    def items(self, wanted: Wanted = None) -> Iterator[bytes]:
         """Stream the items in order, made anew each time."""
-        for trace in self._traces:
-            if Level.TRACE in self._wanted:
-                yield trace_item(trace)
-            if Level.AGENT in self._wanted:
-                for _span_id, item in agent_items(trace):
-                    yield item
-            if Level.LLM in self._wanted:
-                for _span_id, item in llm_items(trace):
-                    yield item
+        start = 0
+        for trace, count in zip(self._traces, self._counts, strict=True):
+            end = start + count
+            if wanted is None:
+                yield from self._items_of(trace)
+            elif wanted.find(1, start, end) >= 0:
+                yield from compress(self._items_of(trace), wanted[start:end])
+            start = end
+
+    def _items_of(self, trace: Trace) -> Iterator[bytes]:
+        if Level.TRACE in self._seen:
+            yield trace_item(trace)
+        if Level.AGENT in self._seen:
+            for _span_id, item in agent_items(trace):
+                yield item
+        if Level.LLM in self._seen:
+            for _span_id, item in llm_items(trace):
+                yield item
 
     def _entries_of(self, trace: Trace) -> Iterator[Entry]:
         trace_id = trace.root.trace_id
         for level in _LEVELS:
-            if level not in self._wanted:
+            if level not in self._seen:
                 continue
             if level is Level.TRACE:
                 yield Entry(trace_id, trace_id, level)
@@ -100,7 +117,7 @@ class Traces(ListedSource):
     def _without_items(self, entries: Sequence[Entry]) -> Iterator[Notice]:
         """Say of how many traces there is nothing to judge: that is no skip of an evaluator's."""
         for level in (Level.AGENT, Level.LLM):
-            if level in self._wanted:
+            if level in self._seen:
                 having = {entry.sample_key for entry in entries if entry.level is level}
                 if missing := len(self._traces) - len(having):
                     yield Notice(
