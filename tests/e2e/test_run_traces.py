@@ -407,3 +407,14 @@ def test_python_reads_traces_as_the_command_line_does(workshop: CommandLine):
         evaluate([{"output": 1}], folder / "mapped.py", source="traces")
     with pytest.raises(UsageError, match='level is "span"; use "trace", "agent", "llm"'):
         evaluate(folder / "traces.jsonl", folder / "mapped.py", level="span")
+
+
+def test_what_items_of_nested_agents_leave_out_is_said(workshop: CommandLine):
+    called = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "one of many"}
+    nested = [span(1, number, "agent", number - 1, called) for number in range(1, 13)]
+    workshop.write("traces.jsonl", export(nested, *TRACES[1:3]))
+
+    done = run(workshop, "agent.py", "--data", "traces.jsonl")
+
+    assert (done.code, done.document["items"]) == (0, 14)
+    assert "in 1 of 3 traces agents are nested too deep" in done.document["notices"][0]["message"]

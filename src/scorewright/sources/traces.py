@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from itertools import compress
 from pathlib import Path
@@ -15,7 +16,7 @@ from scorewright.sources.listed import Entry, ListedSource
 from scorewright.sources.source import Field, Notice, SourceKind, Wanted
 from scorewright.sources.trace_files import judged_traces
 from scorewright.telemetry.assembly import Trace, agent_calls_of, model_calls_of
-from scorewright.telemetry.items import agent_items, llm_items, trace_item
+from scorewright.telemetry.items import agent_items, llm_items, notices_of_items, trace_item
 from scorewright.telemetry.items.members import Subject
 
 _LEVELS: Final = (Level.TRACE, Level.AGENT, Level.LLM)
@@ -65,7 +66,8 @@ class Traces(ListedSource):
             before = len(entries)
             entries.extend(self._entries_of(trace))
             self._counts.append(len(entries) - before)
-        super().__init__(entries, path=path, notices=[*notices, *self._without_items(entries)])
+        told = [*notices, *self._without_items(entries), *self._left_out()]
+        super().__init__(entries, path=path, notices=told)
         several = len(self._seen) > 1
         self.noun = "item" if several else _NOUNS[next(iter(self._seen))]
 
@@ -113,6 +115,14 @@ class Traces(ListedSource):
             for position in _positions(trace, level):
                 span_id = trace.tree.spans[position].span_id
                 yield Entry(f"{trace_id}/{span_id}", trace_id, level)
+
+    def _left_out(self) -> Iterator[Notice]:
+        """Say of how many traces the items hold less than all."""
+        if self._seen <= {Level.TRACE}:
+            return
+        texts = Counter(text for trace in self._traces for text in notices_of_items(trace))
+        for text, count in texts.items():
+            yield Notice(None, f"in {count:,} of {len(self._traces):,} traces {text}")
 
     def _without_items(self, entries: Sequence[Entry]) -> Iterator[Notice]:
         """Say of how many traces there is nothing to judge: that is no skip of an evaluator's."""
