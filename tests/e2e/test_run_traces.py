@@ -373,7 +373,8 @@ def test_results_are_not_written_where_the_next_run_would_read_them(workshop: Co
     [
         (["whole.py", "--data", "rows.jsonl", "--level", "llm"], "these are a data set"),
         (["whole.py", "--data", "rows.jsonl", "--previous-turns"], "is for conversations"),
-        (["call.py", "--data", "rows.jsonl"], "the rows of a data set have no llm spans"),
+        (["call.py", "--data", "rows.jsonl"], "have no llm spans; give traces (--source)"),
+        (["agent.py", "--data", "rows.jsonl"], "give traces or trajectories (--source)"),
         (
             ["call.py", "--data", "traces.jsonl", "--source", "conversations"],
             "a conversation is judged as a whole",

@@ -12,8 +12,6 @@ from scorewright.domain.item_shape import Filling, ItemShape
 from scorewright.sources.source import Field
 from scorewright.telemetry.items.members import MEMBERS, Subject
 
-#: Of more names of attributes than these, none is listed: any may then be asked for.
-MAX_ATTRIBUTES: Final = 2_000
 #: Fields of a trace that a variable of their last name is filled with.
 _OF_TRACES: Final = (
     "tool_context",
@@ -73,7 +71,7 @@ class Members:
 
     def _add_attributes(self, attributes: str, known: Sequence[str]) -> None:
         within: Path = tuple(attributes.split("."))
-        if not known or len(known) > MAX_ATTRIBUTES:
+        if not known:
             self.fields.append(Field(attributes, "attributes under their own names"))
             self.paths[attributes] = within
             return

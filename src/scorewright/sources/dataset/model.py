@@ -25,6 +25,7 @@ Reader: TypeAlias = Callable[[], Generator[bytes]]
 
 SAMPLE_ROWS = 5
 MAX_DIGITS = 19
+_OR_MESSAGES = " or trajectories"
 
 
 class Column(msgspec.Struct, frozen=True):
@@ -74,7 +75,7 @@ class Dataset(msgspec.Struct, frozen=True, kw_only=True):
         if level in (Level.AGENT, Level.LLM):
             raise UsageError(
                 f"its level is {level.value}, but the rows of a data set have no {level.value} spans; "
-                "give traces (--source traces), or use a Trace as first parameter"
+                f"give traces{_OR_MESSAGES if level is Level.AGENT else ''} (--source), or use a Trace as first parameter"
             )
         return Level.RECORD
 
