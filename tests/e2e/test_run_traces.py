@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from command_line import CommandLine, Finished
 from scorewright import evaluate
 from scorewright.domain.errors import UsageError
-from traced import agent_trace, export, model_call, request, span
+from traced import agent_trace, export, model_call, request, said, span, tool_call
 
 SOURCES = {
     "mapped.py": "def evaluate(input, output, context=None, model='none'):\n"
@@ -419,3 +420,43 @@ def test_what_items_of_nested_agents_leave_out_is_said(workshop: CommandLine):
 
     assert (done.code, done.document["items"]) == (0, 14)
     assert "in 1 of 3 traces agents are nested too deep" in done.document["notices"][0]["message"]
+
+
+def test_a_trace_evaluator_sees_of_a_trajectory_that_agent_s_part_alone(workshop: CommandLine):
+    spans = agent_trace(1, asked="Root?", answered="Root.")
+    called = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "helper"}
+    told = {"gen_ai.input.messages": "Sub?", "gen_ai.output.messages": "Sub."}
+    inner = [
+        span(
+            1,
+            5,
+            "invoke_agent helper",
+            3,
+            {
+                **called,
+                **{
+                    k: json.dumps([said(r, v)])
+                    for (k, v), r in zip(told.items(), ("user", "assistant"), strict=True)
+                },
+            },
+            ms=5,
+        ),
+        model_call(1, 6, 5, asked="Sub?", answered="Sub.", tokens=1),
+        tool_call(1, 7, 5, failed=True),
+    ]
+    workshop.write("traces.jsonl", export([*spans, *inner]))
+    workshop.write(
+        "part.py",
+        "def evaluate(trace: Trace):\n"
+        "    m = trace.metrics\n"
+        "    told = [trace.input, trace.output, m.token_usage.total_tokens, m.error_count, m.total_duration_ms]\n"
+        "    return EvalResult(score=len(trace.spans) / 10, explanation=str(told))\n",
+    )
+
+    done = run(workshop, "part.py", "--data", "traces.jsonl", "--source", "trajectories")
+
+    assert done.code == 0
+    assert [(one["score"], one["explanation"]) for one in results(workshop)] == [
+        (0.7, "['Root?', 'Root.', 36, 1, 40.0]"),
+        (0.3, "['Sub?', 'Sub.', 6, 1, 5.0]"),
+    ]

@@ -43,6 +43,9 @@ def trace_from_item(item: Item, whole: Whole) -> Trace:
         item: The decoded item; `trace` with its light members is enough.
         whole: Gives the whole decoded item; called at most once, when the spans are first asked for.
     """
+    if "agent" in item:
+        document = whole()
+        return trace_from_item(_part_of_agent(item, document), lambda: document)
     trace = _new(Trace)
     told: dict[str, Any] = item["trace"]
     # To call what would put these in place takes as long as all that is done here.
@@ -55,6 +58,29 @@ def trace_from_item(item: Item, whole: Whole) -> Trace:
     if isinstance(answered, str) or answered is None:
         trace.output = answered
     return trace
+
+
+def _part_of_agent(item: Item, document: Item) -> Item:
+    """Make an item of the agent's part of a trace, which tells of that part alone."""
+    agent, spans = item["agent"], document["spans"]
+    metrics: dict[str, Any] = agent["metrics"]
+    return {
+        "traceId": item.get("traceId"),
+        "session": item["session"],
+        "trace": {
+            "start_time": spans[0].get("start_time") if spans else None,
+            "input": agent.get("input"),
+            "output": agent.get("output"),
+            "metrics": {
+                "total_duration_ms": metrics.get("duration_ms"),
+                "token_usage": metrics.get("token_usage"),
+                "cost_usd": metrics.get("cost_usd"),
+                "error_count": sum(
+                    span.get("status") == "ERROR" or span.get("error") is not None for span in spans
+                ),
+            },
+        },
+    }
 
 
 def agent_trace_from_item(item: Item, whole: Whole) -> AgentTrace:

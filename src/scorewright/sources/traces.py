@@ -16,7 +16,7 @@ from scorewright.sources.listed import Entry, ListedSource
 from scorewright.sources.source import Field, Notice, SourceKind, Wanted
 from scorewright.sources.trace_files import judged_traces
 from scorewright.telemetry.assembly import Trace, agent_calls_of, model_calls_of
-from scorewright.telemetry.items import agent_items, llm_items, notices_of_items, trace_item
+from scorewright.telemetry.items import ItemsOfTrace, notices_of_items
 from scorewright.telemetry.items.members import Subject
 
 _LEVELS: Final = (Level.TRACE, Level.AGENT, Level.LLM)
@@ -95,13 +95,14 @@ class Traces(ListedSource):
             start = end
 
     def _items_of(self, trace: Trace) -> Iterator[bytes]:
+        items = ItemsOfTrace(trace)
         if Level.TRACE in self._seen:
-            yield trace_item(trace)
+            yield items.whole()
         if Level.AGENT in self._seen:
-            for _span_id, item in agent_items(trace):
+            for _span_id, item in items.agents():
                 yield item
         if Level.LLM in self._seen:
-            for _span_id, item in llm_items(trace):
+            for _span_id, item in items.model_calls():
                 yield item
 
     def _entries_of(self, trace: Trace) -> Iterator[Entry]:

@@ -21,8 +21,7 @@ from scorewright.telemetry.items.whole import heavy_members, light_members
 
 def trace_item(trace: Trace) -> bytes:
     """Make the item of a whole trace."""
-    parts = _Parts(trace)
-    return parts.item_of_trace({})
+    return ItemsOfTrace(trace).whole()
 
 
 def agent_items(trace: Trace) -> Iterator[tuple[str, bytes]]:
@@ -31,19 +30,7 @@ def agent_items(trace: Trace) -> Iterator[tuple[str, bytes]]:
     Yields:
         The span's id, and its item.
     """
-    parts = _Parts(trace)
-    reading = parts.reading
-    agents = [position for position in reading.order if reading.facts[position].kind == "agent"]
-    nesting = Nesting(trace.tree.parents, frozenset(agents))
-    for position in agents:
-        scope = reading.scope(position, nesting)
-        front: JsonObject = {"agent": agent_object(reading, position, scope)}
-        trajectory: JsonObject = {
-            "messages": _messages(reading, scope),
-            "steps": [*steps_in(reading, scope)],
-        }
-        item = parts.item_of_span(front, position, nesting, {"trajectory": trajectory})
-        yield reading.spans[position].span_id, item
+    return ItemsOfTrace(trace).agents()
 
 
 def llm_items(trace: Trace) -> Iterator[tuple[str, bytes]]:
@@ -52,12 +39,41 @@ def llm_items(trace: Trace) -> Iterator[tuple[str, bytes]]:
     Yields:
         The span's id, and its item.
     """
-    parts = _Parts(trace)
-    reading = parts.reading
-    nesting = Nesting(trace.tree.parents, reading.model_calls)
-    for position in reading.in_order(reading.model_calls):
-        front: JsonObject = {"llm": model_call_object(reading, position)}
-        yield reading.spans[position].span_id, parts.item_of_span(front, position, nesting, {})
+    return ItemsOfTrace(trace).model_calls()
+
+
+class ItemsOfTrace:
+    """All items of one trace; what they share is read and written once."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._parts = _Parts(trace)
+
+    def whole(self) -> bytes:
+        """Make the item of the trace itself."""
+        return self._parts.item_of_trace({})
+
+    def agents(self) -> Iterator[tuple[str, bytes]]:
+        """Make the items of the agents, as `agent_items` does."""
+        parts, reading = self._parts, self._parts.reading
+        agents = [position for position in reading.order if reading.facts[position].kind == "agent"]
+        nesting = Nesting(reading.trace.tree.parents, frozenset(agents))
+        for position in agents:
+            scope = reading.scope(position, nesting)
+            front: JsonObject = {"agent": agent_object(reading, position, scope)}
+            trajectory: JsonObject = {
+                "messages": _messages(reading, scope),
+                "steps": [*steps_in(reading, scope)],
+            }
+            item = parts.item_of_span(front, position, nesting, {"trajectory": trajectory})
+            yield reading.spans[position].span_id, item
+
+    def model_calls(self) -> Iterator[tuple[str, bytes]]:
+        """Make the items of the model calls, as `llm_items` does."""
+        parts, reading = self._parts, self._parts.reading
+        nesting = Nesting(reading.trace.tree.parents, reading.model_calls)
+        for position in reading.in_order(reading.model_calls):
+            front: JsonObject = {"llm": model_call_object(reading, position)}
+            yield reading.spans[position].span_id, parts.item_of_span(front, position, nesting, {})
 
 
 def conversation_item(turns: Sequence[Trace], *, with_previous: bool) -> bytes:
