@@ -333,6 +333,34 @@ def test_reused_results_are_counted_of_an_evaluators_own_level_alone(workshop: C
     assert sum(one["reused"] for one in results(workshop)) == 15
 
 
+def test_results_are_kept_where_a_late_span_has_moved_its_trace(workshop: CommandLine):
+    run(workshop, "whole.py", "--data", "traces.jsonl")
+    early = span(3, 9, "POST /chat")
+    early["startTimeUnixNano"] = str(int(early["startTimeUnixNano"]) - 150 * 10**9)
+    TRACES[2][0]["parentSpanId"], before = early["spanId"], TRACES[2][0]["parentSpanId"]
+    workshop.write("traces.jsonl", export([*TRACES[2], early], *TRACES[:2], *TRACES[3:]))
+    TRACES[2][0]["parentSpanId"] = before
+
+    done = run(workshop, "whole.py", "--data", "traces.jsonl", "--resume")
+
+    assert (done.code, done.document["kept"]) == (0, 4), done.stderr
+    assert [one["item_id"] for one in results(workshop)] == list(map(trace_id, (3, 1, 2, 4, 5)))
+
+
+def test_results_of_another_source_are_not_gone_on_with(workshop: CommandLine):
+    workshop.write_rows("rows.jsonl", [{"messages": [{"role": "user", "content": "Hi"}]}] * 3)
+    workshop.write(
+        "any.py", "def evaluate(messages=None):\n    return {'score': 1, 'explanation': ''}\n"
+    )
+    run(workshop, "any.py", "--data", "rows.jsonl")
+
+    done = run(workshop, "any.py", "--data", "rows.jsonl", "--source", "trajectories", "--resume")
+
+    assert done.code == 2
+    assert "were made of dataset, and these data are read as trajectories" in done.stderr
+    assert {one["source"] for one in results(workshop)} == {"dataset"}
+
+
 def test_a_trace_that_changed_is_judged_again(workshop: CommandLine):
     run(workshop, "whole.py", "--data", "traces.jsonl")
     late = [*TRACES[0], model_call(1, 9, 1, asked="More?", answered="Yes.")]

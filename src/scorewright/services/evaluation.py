@@ -73,7 +73,7 @@ class Evaluation:
             for task, job in zip(tasks, self._jobs, strict=True)
         ]
         self._item_bases: deque[str] = deque()
-        self._makers = list(map(_record_maker, tasks))
+        self._makers = [_record_maker(task, source) for task in tasks]
         #: Per job, while the run is under way; None for one whose results hold for this run alone.
         self._reuses: list[Reuse | None] = [None] * len(tasks)
         #: Whether any of them may yet find or keep something.
@@ -299,7 +299,7 @@ def _of_level(
     return list(compress(numbers, judged)), list(compress(outcomes, judged))
 
 
-def _record_maker(task: Task) -> RecordMaker:
+def _record_maker(task: Task, source: Source) -> RecordMaker:
     evaluator, runner = task.evaluator, task.runner
     return RecordMaker(
         evaluator=evaluator.name,
@@ -307,6 +307,7 @@ def _record_maker(task: Task) -> RecordMaker:
         digest=evaluator.digest,
         score_range=evaluator.score_range,
         runner=runner.tier if runner.jailed else f"{runner.tier}: no sandbox",
+        source=source.kind,
     )
 
 
