@@ -92,6 +92,12 @@ def _dump(value: dict[str, Any]) -> bytes:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 
+TOKENS = {
+    "input_tokens": 50,
+    "output_tokens": 20,
+    "total_tokens": 70,
+    "cache_read_tokens": None,
+}
 #: As `traces inspect` reads case 042, which the documented shape (case 057) was made from.
 CAPITAL = [
     a_span(
@@ -102,8 +108,8 @@ CAPITAL = [
         duration_ms=2500.0,
         input={"country": "France", "correct_answer": "Paris"},
         output="The capital is Paris",
-        tokens={"input_tokens": 50, "output_tokens": 20, "total_tokens": 70},
-        subtree_tokens={"input_tokens": 50, "output_tokens": 20, "total_tokens": 70},
+        tokens=TOKENS,
+        subtree_tokens=TOKENS,
         cost_usd=0.001,
         subtree_cost_usd=0.001,
         ag={
@@ -141,7 +147,7 @@ CAPITAL = [
         name="chat gpt-4o-mini",
         status="OK",
         duration_ms=1950.0,
-        tokens={"input_tokens": 50, "output_tokens": 20, "total_tokens": 70},
+        tokens=TOKENS,
         cost_usd=0.001,
         output="The capital is Paris",
         ag={

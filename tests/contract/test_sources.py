@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
+from itertools import cycle, islice, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -135,6 +135,17 @@ def test_items_are_json_objects_as_many_as_said_and_the_same_every_time(name: st
 
 
 @each
+@pytest.mark.parametrize("wanted", [[0], [1], [0, 1], [1, 0, 0, 0, 0]])
+def test_only_the_items_that_are_wanted_are_given(wanted: list[int], name: str, tmp_path: Path):
+    source = opened(name, tmp_path)
+    marks = bytearray(islice(cycle(wanted), source.size))
+
+    given = list(source.items(marks))
+
+    assert given == [item for item, mark in zip(source.items(), marks, strict=True) if mark]
+
+
+@each
 def test_numbers_and_ids_lead_to_each_other(name: str, tmp_path: Path):
     source = opened(name, tmp_path)
 
@@ -218,3 +229,30 @@ def test_an_id_says_which_span_an_item_is_of(name: str, tmp_path: Path):
     for number, item in enumerate(items, 1):
         spans = [item[part][name] for part, name in ID_MEMBERS if part in item]
         assert source.item_id(number) == "/".join([item["traceId"], *spans])
+
+
+@pytest.mark.parametrize(
+    ("before", "behind"),
+    [
+        ("", ""),
+        ("{}\n", ""),
+        ("\ufeff", ""),
+        ('{"resourceMetrics": []}\n', ""),
+        ("\n ", '{"resourceLogs": []}\n'),
+    ],
+)
+def test_an_export_of_traces_is_told_by_what_it_starts_with(
+    before: str, behind: str, tmp_path: Path
+):
+    (tmp_path / "export").write_text(f"{before}{export(*TRACES)}{behind}")
+
+    source = open_source(tmp_path / "export")
+
+    assert (source.kind, source.size) == ("traces", 7)
+
+
+def test_a_list_of_requests_is_refused_instead_of_read_as_rows(tmp_path: Path):
+    (tmp_path / "export.json").write_text(f"[{export(TRACES[0])}]")
+
+    with pytest.raises(CallerError, match="not an object but a list"):
+        open_source(tmp_path / "export.json")

@@ -120,7 +120,11 @@ def any_spans(chance: random.Random) -> list[dict[str, Any]]:
         known = {
             name: chance.choice(values) for name, values in members.items() if chance.random() < 0.4
         }
-        known = {name: value for name, value in known.items() if value is not None}
+        known = {
+            name: value
+            for name, value in known.items()
+            if value is not None or name == "subtree_cost_usd"
+        }
         kind = chance.choice(["llm", "tool", "retriever", "reranker", "agent", "chain", "setup"])
         parent = chance.randint(-1, number - 1) if number else -1
         spans.append(a_span(f"{number:015x}f", parent, kind, **known))

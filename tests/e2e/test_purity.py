@@ -73,7 +73,7 @@ def test_what_a_result_rests_on_is_named(workshop: CommandLine, cause: str):
     (diagnostic,) = document["diagnostics"]
     assert (diagnostic["code"], diagnostic["line"]) == ("nondeterministic", 1)
     assert f"another {cause}" in diagnostic["message"]
-    assert "first row 1: explanation: " in diagnostic["message"]
+    assert "first item 1: explanation: " in diagnostic["message"]
 
 
 def test_what_rests_on_the_process_differs_whatever_is_changed(workshop: CommandLine):
@@ -130,11 +130,21 @@ def test_mapping_and_params_are_those_of_a_run(workshop: CommandLine):
     assert mapped["purity"]["compared"] == 30
 
 
+def test_what_the_items_are_is_said_as_for_a_run(workshop: CommandLine):
+    workshop.write("one.py", PURE.replace("output", "body"))
+    workshop.write_rows("rows.jsonl", [{"message": "sold"}, {"message": "returned"}])
+
+    found = checked(workshop, 0, "--source", "logs")["purity"]
+
+    assert (found["items"], found["pure"]) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (("check", "one.py", "--purity"), "--purity needs items to judge: --data PATH"),
         (("check", "one.py", "--data", "rows.jsonl"), "are for --purity"),
+        (("check", "one.py", "--source", "logs"), "are for --purity"),
         (("check", "one.py", "--purity", "--data", "none.jsonl"), "none.jsonl"),
     ],
 )

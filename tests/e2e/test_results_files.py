@@ -96,7 +96,7 @@ def test_a_line_of_results_has_the_documented_keys_and_types(workshop: CommandLi
     for result in results:
         assert set(
             "item_id evaluator version status score normalised_score passed metrics explanation "
-            "reason failure output duration_ms out_of_range digest basis environment runner reused".split()
+            "reason failure output duration_ms out_of_range digest basis environment runner reused source".split()
         ) == set(result)
         assert re.fullmatch("[0-9a-f]{16}", result["basis"])
         assert re.fullmatch("[0-9a-f]{16}", result["environment"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from command_line import CommandLine, Finished
 from scorewright import evaluate
 from scorewright.domain.errors import UsageError
-from traced import agent_trace, export, model_call, request, span
+from traced import agent_trace, export, model_call, request, said, span, tool_call
 
 SOURCES = {
     "mapped.py": "def evaluate(input, output, context=None, model='none'):\n"
@@ -35,6 +36,7 @@ SOURCES = {
     "    asked = llm_span.get_user_messages()[0].content\n"
     "    return EvalResult(score=float(word in asked), explanation=llm_span.output or 'nothing')\n",
 }
+SESSION = "gen_ai.conversation.id"
 TRACES = [agent_trace(n, asked=f"Which boots? {n}", answered=f"Number {n}.") for n in range(1, 6)]
 
 
@@ -175,13 +177,12 @@ def talks(cli: CommandLine) -> CommandLine:
     cli.write("turns.py", TURNS)
     for name, text in SOURCES.items():
         cli.write(name, text)
-    session = "gen_ai.conversation.id"
     cli.write(
         "traces.jsonl",
         export(
-            agent_trace(3, asked="And in blue?", answered="No.", **{session: "s-1"}),
+            agent_trace(3, asked="And in blue?", answered="No.", **{SESSION: "s-1"}),
             agent_trace(2, asked="Alone?", answered="Yes."),
-            agent_trace(1, asked="Boots?", answered="Red.", **{session: "s-1"}),
+            agent_trace(1, asked="Boots?", answered="Red.", **{SESSION: "s-1"}),
         ),
     )
     return cli
@@ -216,6 +217,22 @@ def test_a_conversation_is_judged_by_its_last_turn(talks: CommandLine):
 
     assert done.code == 0
     assert results(talks, "agenta")[0]["metrics"]["said"] == "No."
+
+
+def test_a_session_called_as_a_trace_is_not_taken_for_that_trace(talks: CommandLine):
+    named = agent_trace(2, asked="Named?", answered="Second.", **{SESSION: trace_id(1)})
+    talks.write("traces.jsonl", export(agent_trace(1, asked="Unnamed?", answered="First."), named))
+    call = ("mapped.py", "--data", "traces.jsonl", "--source", "conversations")
+    run(talks, *call)
+
+    done = run(talks, *call, "--resume")
+
+    assert done.document["kept"] == 2
+    found = {one["item_id"]: one["explanation"] for one in results(talks)}
+    assert found == {
+        f"{trace_id(1)}/": "Unnamed?|First.|none",
+        trace_id(1): "Named?|Second.|none",
+    }
 
 
 # ── Selecting ────────────────────────────────────────────────────────────────────────────────────
@@ -290,6 +307,60 @@ def test_results_of_traces_are_kept_when_more_have_come(workshop: CommandLine):
     assert order == sorted(order)
 
 
+KNOWN = "def evaluate(traceId):\n    return {'score': 1, 'explanation': traceId}\n"
+BOTH = ("known.py", "call.py", "--data", "traces.jsonl")
+
+
+def test_results_of_another_level_are_not_kept(workshop: CommandLine):
+    workshop.write("known.py", KNOWN)
+    run(workshop, *BOTH, "--level", "llm")
+
+    done = run(workshop, *BOTH, "--resume").document
+
+    assert (done["kept"], [one["scored"] for one in done["summary"]]) == (10, [5, 10])
+    assert {one["item_id"] for one in results(workshop, "known")} == set(map(trace_id, range(1, 6)))
+
+
+def test_reused_results_are_counted_of_an_evaluators_own_level_alone(workshop: CommandLine):
+    workshop.write("known.py", KNOWN)
+    reusing = CommandLine(workshop.folder, may_reuse=True)
+    run(reusing, *BOTH, "--level", "llm")
+
+    done = run(reusing, *BOTH).document
+
+    # A trace's id makes the same arguments, whether it is read from the trace or from one of its ten model calls.
+    assert [one["reused"] for one in done["evaluators"]] == [5, 10]
+    assert sum(one["reused"] for one in results(workshop)) == 15
+
+
+def test_results_are_kept_where_a_late_span_has_moved_its_trace(workshop: CommandLine):
+    run(workshop, "whole.py", "--data", "traces.jsonl")
+    early = span(3, 9, "POST /chat")
+    early["startTimeUnixNano"] = str(int(early["startTimeUnixNano"]) - 150 * 10**9)
+    TRACES[2][0]["parentSpanId"], before = early["spanId"], TRACES[2][0]["parentSpanId"]
+    workshop.write("traces.jsonl", export([*TRACES[2], early], *TRACES[:2], *TRACES[3:]))
+    TRACES[2][0]["parentSpanId"] = before
+
+    done = run(workshop, "whole.py", "--data", "traces.jsonl", "--resume")
+
+    assert (done.code, done.document["kept"]) == (0, 4), done.stderr
+    assert [one["item_id"] for one in results(workshop)] == list(map(trace_id, (3, 1, 2, 4, 5)))
+
+
+def test_results_of_another_source_are_not_gone_on_with(workshop: CommandLine):
+    workshop.write_rows("rows.jsonl", [{"messages": [{"role": "user", "content": "Hi"}]}] * 3)
+    workshop.write(
+        "any.py", "def evaluate(messages=None):\n    return {'score': 1, 'explanation': ''}\n"
+    )
+    run(workshop, "any.py", "--data", "rows.jsonl")
+
+    done = run(workshop, "any.py", "--data", "rows.jsonl", "--source", "trajectories", "--resume")
+
+    assert done.code == 2
+    assert "were made of dataset, and these data are read as trajectories" in done.stderr
+    assert {one["source"] for one in results(workshop)} == {"dataset"}
+
+
 def test_a_trace_that_changed_is_judged_again(workshop: CommandLine):
     run(workshop, "whole.py", "--data", "traces.jsonl")
     late = [*TRACES[0], model_call(1, 9, 1, asked="More?", answered="Yes.")]
@@ -313,12 +384,26 @@ def test_a_folder_of_exports_is_one_source(workshop: CommandLine):
     assert (done.code, done.document["source"], done.document["items"]) == (0, "traces", 5)
 
 
+def test_results_are_not_written_where_the_next_run_would_read_them(workshop: CommandLine):
+    (workshop.folder / "logs").mkdir()
+    workshop.write("logs/today.jsonl", '{"message": "sold"}\n')
+    workshop.write("told.py", "def evaluate(body):\n    return {'score': 1, 'explanation': body}\n")
+
+    done = workshop(
+        *("run", "told.py", "--data", "logs", "--source", "logs", "--out", "logs/results.jsonl")
+    )
+
+    assert done.code == 2
+    assert "the next run would read it as data; name a file outside of logs" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
         (["whole.py", "--data", "rows.jsonl", "--level", "llm"], "these are a data set"),
         (["whole.py", "--data", "rows.jsonl", "--previous-turns"], "is for conversations"),
-        (["call.py", "--data", "rows.jsonl"], "the rows of a data set have no llm spans"),
+        (["call.py", "--data", "rows.jsonl"], "have no llm spans; give traces (--source)"),
+        (["agent.py", "--data", "rows.jsonl"], "give traces or trajectories (--source)"),
         (
             ["call.py", "--data", "traces.jsonl", "--source", "conversations"],
             "a conversation is judged as a whole",
@@ -352,3 +437,54 @@ def test_python_reads_traces_as_the_command_line_does(workshop: CommandLine):
         evaluate([{"output": 1}], folder / "mapped.py", source="traces")
     with pytest.raises(UsageError, match='level is "span"; use "trace", "agent", "llm"'):
         evaluate(folder / "traces.jsonl", folder / "mapped.py", level="span")
+
+
+def test_what_items_of_nested_agents_leave_out_is_said(workshop: CommandLine):
+    called = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "one of many"}
+    nested = [span(1, number, "agent", number - 1, called) for number in range(1, 13)]
+    workshop.write("traces.jsonl", export(nested, *TRACES[1:3]))
+
+    done = run(workshop, "agent.py", "--data", "traces.jsonl")
+
+    assert (done.code, done.document["items"]) == (0, 14)
+    assert "in 1 of 3 traces agents are nested too deep" in done.document["notices"][0]["message"]
+
+
+def test_a_trace_evaluator_sees_of_a_trajectory_that_agent_s_part_alone(workshop: CommandLine):
+    spans = agent_trace(1, asked="Root?", answered="Root.")
+    called = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "helper"}
+    told = {"gen_ai.input.messages": "Sub?", "gen_ai.output.messages": "Sub."}
+    inner = [
+        span(
+            1,
+            5,
+            "invoke_agent helper",
+            3,
+            {
+                **called,
+                **{
+                    k: json.dumps([said(r, v)])
+                    for (k, v), r in zip(told.items(), ("user", "assistant"), strict=True)
+                },
+            },
+            ms=5,
+        ),
+        model_call(1, 6, 5, asked="Sub?", answered="Sub.", tokens=1),
+        tool_call(1, 7, 5, failed=True),
+    ]
+    workshop.write("traces.jsonl", export([*spans, *inner]))
+    workshop.write(
+        "part.py",
+        "def evaluate(trace: Trace):\n"
+        "    m = trace.metrics\n"
+        "    told = [trace.input, trace.output, m.token_usage.total_tokens, m.error_count, m.total_duration_ms]\n"
+        "    return EvalResult(score=len(trace.spans) / 10, explanation=str(told))\n",
+    )
+
+    done = run(workshop, "part.py", "--data", "traces.jsonl", "--source", "trajectories")
+
+    assert done.code == 0
+    assert [(one["score"], one["explanation"]) for one in results(workshop)] == [
+        (0.7, "['Root?', 'Root.', 36, 1, 40.0]"),
+        (0.3, "['Sub?', 'Sub.', 6, 1, 5.0]"),
+    ]

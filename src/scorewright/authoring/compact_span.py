@@ -15,7 +15,7 @@ from scorewright.authoring.messages import (
     ToolMessage,
     UserMessage,
 )
-from scorewright.authoring.metrics import AgentMetrics, LLMMetrics, SpanMetrics, TokenUsage
+from scorewright.authoring.metrics import AgentMetrics, LLMMetrics, SpanMetrics, make_usage
 from scorewright.authoring.spans import (
     AgentSpan,
     ChainSpan,
@@ -59,18 +59,6 @@ def make_tools(recorded: list[dict[str, Any]] | None) -> list[ToolDefinition]:
         ToolDefinition(one["name"], one.get("description"), parameters=one.get("parameters"))
         for one in recorded or ()
     ]
-
-
-def make_usage(recorded: dict[str, Any] | None) -> TokenUsage | None:
-    """Make a token usage; None where nothing is known."""
-    if recorded is None:
-        return None
-    return TokenUsage(
-        recorded.get("input_tokens"),
-        recorded.get("output_tokens"),
-        total_tokens=recorded.get("total_tokens"),
-        cache_read_tokens=recorded.get("cache_read_tokens"),
-    )
 
 
 def _place(span: dict[str, Any], ids: list[str]) -> dict[str, Any]:

@@ -12,10 +12,9 @@ from scorewright.authoring.compact_span import (
     make_spans,
     make_tool_calls,
     make_tools,
-    make_usage,
 )
 from scorewright.authoring.lenient import as_time
-from scorewright.authoring.metrics import AgentMetrics, LLMMetrics, TraceMetrics
+from scorewright.authoring.metrics import AgentMetrics, LLMMetrics, make_usage
 from scorewright.authoring.spans import LLMSpan, ToolSpan
 from scorewright.authoring.steps import LLMReasoning, ToolExecution, UserInput
 from scorewright.authoring.trace import Trace, tell_tools
@@ -34,6 +33,9 @@ if TYPE_CHECKING:
     Whole: TypeAlias = Callable[[], dict[str, Any]]
 
 
+_new = object.__new__
+
+
 def trace_from_item(item: Item, whole: Whole) -> Trace:
     """Make the trace that a trace-level evaluator sees.
 
@@ -41,15 +43,44 @@ def trace_from_item(item: Item, whole: Whole) -> Trace:
         item: The decoded item; `trace` with its light members is enough.
         whole: Gives the whole decoded item; called at most once, when the spans are first asked for.
     """
-    trace = Trace._lazily(_TRACE, item, whole)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - not for authors
+    if "agent" in item:
+        document = whole()
+        return trace_from_item(_part_of_agent(item, document), lambda: document)
+    trace = _new(Trace)
     told: dict[str, Any] = item["trace"]
+    # To call what would put these in place takes as long as all that is done here.
+    trace._parts = (_TRACE, item, whole)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - not for authors
+    trace._metrics = told["metrics"]  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - as above
     # To put a text in place takes less than to be asked for it.
-    asked, answered = told.get("input"), told.get("output")
-    if asked is None or isinstance(asked, str):
+    asked, answered = told["input"], told["output"]
+    if isinstance(asked, str) or asked is None:
         trace.input = asked
-    if answered is None or isinstance(answered, str):
+    if isinstance(answered, str) or answered is None:
         trace.output = answered
     return trace
+
+
+def _part_of_agent(item: Item, document: Item) -> Item:
+    """Make an item of the agent's part of a trace, which tells of that part alone."""
+    agent, spans = item["agent"], document["spans"]
+    metrics: dict[str, Any] = agent["metrics"]
+    return {
+        "traceId": item.get("traceId"),
+        "session": item["session"],
+        "trace": {
+            "start_time": spans[0].get("start_time") if spans else None,
+            "input": agent.get("input"),
+            "output": agent.get("output"),
+            "metrics": {
+                "total_duration_ms": metrics.get("duration_ms"),
+                "token_usage": metrics.get("token_usage"),
+                "cost_usd": metrics.get("cost_usd"),
+                "error_count": sum(
+                    span.get("status") == "ERROR" or span.get("error") is not None for span in spans
+                ),
+            },
+        },
+    }
 
 
 def agent_trace_from_item(item: Item, whole: Whole) -> AgentTrace:
@@ -65,16 +96,6 @@ def agent_trace_from_item(item: Item, whole: Whole) -> AgentTrace:
 def llm_span_from_item(item: Item) -> LLMSpan:
     """Make the model call that an LLM-level evaluator sees, of the decoded item's `llm`."""
     return _llm_span(item["llm"])
-
-
-def _trace_metrics(_: Trace, item: Item, _whole: Whole) -> TraceMetrics:
-    metrics: dict[str, Any] = item["trace"]["metrics"]
-    return TraceMetrics(
-        metrics.get("total_duration_ms"),
-        token_usage=make_usage(metrics.get("token_usage")),
-        error_count=metrics.get("error_count"),
-        cost_usd=metrics.get("cost_usd"),
-    )
 
 
 def _spans(trace: Trace, _item: Item, whole: Whole) -> list[Span]:
@@ -101,7 +122,6 @@ _TRACE: Makers = {
     "trace_id": lambda _trace, item, _whole: item.get("traceId") or "",
     "input": lambda _trace, item, _whole: as_text(item["trace"].get("input")),
     "output": lambda _trace, item, _whole: as_text(item["trace"].get("output")),
-    "metrics": _trace_metrics,
     "timestamp": lambda _trace, item, _whole: as_time(item["trace"].get("start_time")),
     "session_id": lambda _trace, item, _whole: item["session"]["id"],
     "spans": _spans,

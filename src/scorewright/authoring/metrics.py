@@ -6,6 +6,10 @@ from __future__ import annotations
 
 from scorewright.authoring.value import Value
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 
 class TokenUsage(Value):
     """Tokens a model read and wrote; cached ones are part of the input, not extra."""
@@ -23,9 +27,9 @@ class TokenUsage(Value):
         self.input_tokens = input_tokens
         self.output_tokens = output_tokens
         #: As reported; otherwise the sum when both sides are known.
-        self.total_tokens = total_tokens
-        if total_tokens is None and input_tokens is not None and output_tokens is not None:
-            self.total_tokens = input_tokens + output_tokens
+        self.total_tokens = (
+            _sum(input_tokens, output_tokens) if total_tokens is None else total_tokens
+        )
         self.cache_read_tokens = cache_read_tokens
 
 
@@ -118,3 +122,36 @@ class TraceMetrics(Value):
     def has_errors(self) -> bool | None:
         """Whether any span ended in an error; None when no span was recorded."""
         return None if self.error_count is None else self.error_count > 0
+
+
+# ── As an item of a trace source has them ────────────────────────────────────────────────────────
+
+# What evaluators look at most: with the fields put in place it takes half as long as by way of the constructors.
+_new = object.__new__
+
+
+def make_trace_metrics(recorded: dict[str, Any]) -> TraceMetrics:
+    """Make the metrics of a trace."""
+    metrics = _new(TraceMetrics)
+    metrics.total_duration_ms = recorded["total_duration_ms"]
+    metrics.token_usage = make_usage(recorded["token_usage"])
+    metrics.error_count = recorded["error_count"]
+    metrics.cost_usd = recorded["cost_usd"]
+    return metrics
+
+
+def make_usage(recorded: dict[str, Any] | None) -> TokenUsage | None:
+    """Make a token usage; None where nothing is known."""
+    if recorded is None:
+        return None
+    usage = _new(TokenUsage)
+    usage.input_tokens = tokens_in = recorded["input_tokens"]
+    usage.output_tokens = tokens_out = recorded["output_tokens"]
+    usage.cache_read_tokens = recorded["cache_read_tokens"]
+    total = recorded["total_tokens"]
+    usage.total_tokens = _sum(tokens_in, tokens_out) if total is None else total
+    return usage
+
+
+def _sum(tokens_in: int | None, tokens_out: int | None) -> int | None:
+    return None if tokens_in is None or tokens_out is None else tokens_in + tokens_out

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from scorewright.authoring.metrics import TraceMetrics
+from scorewright.authoring.metrics import TraceMetrics, make_trace_metrics
 from scorewright.authoring.spans import AgentSpan, LLMSpan, RetrieverSpan, Span, ToolSpan
 from scorewright.authoring.steps import ToolExecution
 from scorewright.authoring.value import LazyValue, as_text
@@ -28,9 +28,9 @@ class Trace(LazyValue):
     """
 
     __slots__ = (
+        "_metrics",
         "_told_tools",
         "input",
-        "metrics",
         "output",
         "session_id",
         "spans",
@@ -38,6 +38,8 @@ class Trace(LazyValue):
         "trace_id",
     )
 
+    #: As the item has them, until somebody looks: most that look at a trace look at its metrics, and this is the quickest.
+    _metrics: TraceMetrics | dict[str, Any]
     #: Tools that ran as messages tell; only where no span stands for one, and then known once the spans are read.
     _told_tools: list[ToolExecution]
 
@@ -61,6 +63,18 @@ class Trace(LazyValue):
         #: When it began: aware, UTC.
         self.timestamp = timestamp
         self.session_id = session_id
+
+    @property
+    def metrics(self) -> TraceMetrics:
+        """What was measured; a member of it is None where nothing was."""
+        known = self._metrics
+        if isinstance(known, dict):
+            known = self._metrics = make_trace_metrics(known)
+        return known
+
+    @metrics.setter
+    def metrics(self, metrics: TraceMetrics) -> None:
+        self._metrics = metrics
 
     def get_tool_calls(self) -> list[ToolSpan]:
         """List the tool spans, in order."""

@@ -214,10 +214,11 @@ def _metrics(
     if whole or own:
         unit["tokens"] = whole or own
         metrics["tokens"] = _own_and_whole(own, whole or own)
-    cost, whole_cost = _cost(span.get("cost_usd")), _cost(span.get("subtree_cost_usd"))
-    if whole_cost or cost:
-        unit["costs"] = whole_cost or cost
-        metrics["costs"] = _own_and_whole(cost, whole_cost or cost)
+    cost = _cost(span.get("cost_usd"))
+    whole_cost = _cost(span["subtree_cost_usd"]) if "subtree_cost_usd" in span else cost
+    if whole_cost:
+        unit["costs"] = whole_cost
+        metrics["costs"] = _own_and_whole(cost, whole_cost)
     metrics["errors"] = {"incremental": failed[0], "cumulative": failed[1]}
     return metrics
 

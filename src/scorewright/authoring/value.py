@@ -82,12 +82,12 @@ _NO_PARTS: _Parts = ({}, {}, dict)
 
 
 def field_names(kind: type) -> tuple[str, ...]:
-    """List the fields of an authoring class, inherited ones first."""
+    """List the fields of an authoring class, inherited ones first; what a property keeps apart is called as that is."""
     return tuple(
-        name
+        name.removeprefix("_")
         for base in reversed(kind.__mro__)
         for name in base.__dict__.get("__slots__", ())
-        if not name.startswith("_")
+        if not name.startswith("_") or isinstance(getattr(kind, name[1:], None), property)
     )
 
 

@@ -13,13 +13,15 @@ import msgspec
 from scorewright.cli.figures import counted
 from scorewright.cli.speech import say, visible
 from scorewright.domain.check import check_evaluator
-from scorewright.domain.convention import Convention
+from scorewright.domain.convention import Convention, Level
 from scorewright.domain.errors import UsageError
 from scorewright.domain.json_value import JsonObject
 
 if TYPE_CHECKING:  # what only the purity check needs
     from scorewright.domain.evaluator import Evaluator
     from scorewright.services.purity import Difference, Purity
+    from scorewright.sources.opening import WantedKind
+    from scorewright.sources.source import Source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +32,9 @@ class CheckOptions:
     convention: str | None
     purity: bool
     data: Path | None
+    source: WantedKind
+    level: str | None
+    previous_turns: bool
     mapping: list[str]
     params: list[str]
     limit: int
@@ -47,8 +52,10 @@ def check_command(options: CheckOptions) -> int:
     """
     if options.purity and options.data is None:
         raise UsageError("--purity needs items to judge: --data PATH")
-    if not options.purity and (options.data or options.mapping or options.params):
-        raise UsageError("--data, --map and --param are for --purity; without it nothing is run")
+    if not options.purity and _says_what_to_judge(options):
+        raise UsageError(
+            "--data, --source, --level, --previous-turns, --map and --param are for --purity; without it nothing is run"
+        )
     convention = Convention(options.convention) if options.convention else None
     documents = [check_evaluator(path, convention=convention) for path in options.evaluators]
     failed = any(map(_errors, documents))
@@ -66,6 +73,11 @@ def check_command(options: CheckOptions) -> int:
     return int(any(map(_errors, documents)))
 
 
+def _says_what_to_judge(options: CheckOptions) -> bool:
+    of_items = (options.data, options.level, options.previous_turns)
+    return options.source != "auto" or any((*of_items, options.mapping, options.params))
+
+
 def _add_purity(documents: list[JsonObject], options: CheckOptions) -> None:
     """Run the purity check, and write its answers into the documents."""
     from scorewright.cli.environment import required_layers
@@ -75,9 +87,7 @@ def _add_purity(documents: list[JsonObject], options: CheckOptions) -> None:
     from scorewright.services.plan import Settings
     from scorewright.services.purity import check_purity
     from scorewright.services.runner_choice import Runners
-    from scorewright.sources.opening import open_source
 
-    assert options.data is not None  # noqa: S101 - checked before
     convention = Convention(options.convention) if options.convention else None
     evaluators = load_evaluators(options.evaluators, convention=convention)
     runners = Runners(
@@ -87,7 +97,7 @@ def _add_purity(documents: list[JsonObject], options: CheckOptions) -> None:
         tasks = make_tasks(evaluators, runners, mapping=options.mapping, params=options.params)
         answers = check_purity(
             tasks,
-            open_source(options.data, levels={evaluator.level for evaluator in evaluators}),
+            _items(options, evaluators),
             settings=Settings(
                 limits=Limits(timeout_s=options.timeout_s, memory_mb=options.memory_mb),
                 limit=options.limit,
@@ -103,6 +113,19 @@ def _add_purity(documents: list[JsonObject], options: CheckOptions) -> None:
         diagnostics += [_diagnostic(evaluator, purity, one) for one in purity.differences]
         if not purity.compared:
             diagnostics.append(_not_known(evaluator))
+
+
+def _items(options: CheckOptions, evaluators: list[Evaluator]) -> Source:
+    from scorewright.sources.opening import open_source
+
+    assert options.data is not None  # noqa: S101 - checked before
+    return open_source(
+        options.data,
+        options.source,
+        levels={evaluator.level for evaluator in evaluators},
+        record_level=Level(options.level) if options.level else None,
+        with_previous_turns=options.previous_turns,
+    )
 
 
 def _purity_document(purity: Purity) -> JsonObject:
@@ -126,7 +149,7 @@ def _diagnostic(evaluator: Evaluator, purity: Purity, found: Difference) -> Json
         "code": "nondeterministic",
         "message": (
             f"{found.items:,} of {counted(purity.items, 'item')} came out differently {with_other}; "
-            f"first row {found.first_item}: {found.example}"
+            f"first item {found.first_item}: {found.example}"
         ),
         "line": evaluator.signature.line,
         "column": evaluator.signature.column,

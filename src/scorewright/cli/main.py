@@ -165,6 +165,7 @@ def _add_check(commands: _Commands) -> None:
         help="judge items with another process, item order, clock, chance and hash seed; say what differed",
     )
     parser.add_argument("--data", type=Path, metavar="PATH", help="items for --purity")
+    add_source(parser)
     add_assignments(parser)
     parser.add_argument(
         "--limit",
@@ -351,6 +352,9 @@ def _call_check(options: argparse.Namespace) -> int:
             convention=options.convention,
             purity=options.purity,
             data=options.data,
+            source=options.source,
+            level=options.level,
+            previous_turns=options.previous_turns,
             mapping=options.mapping,
             params=options.params,
             limit=options.limit,

@@ -20,6 +20,7 @@ from scorewright.services.report import Report
 _BARS = " ▁▂▃▄▅▆▇█"
 _MAX_FAILURES = 8
 _MAX_SLOWEST = 3
+_MAX_ID = 12
 _MAX_METRICS = 20
 _MAX_MESSAGE = 300
 _DISTRIBUTION = "distribution"
@@ -281,10 +282,18 @@ def _slowest(summaries: list[dict[str, Any]], noun: str) -> RenderableType | Non
         return None
     slow.sort(key=lambda pair: -pair[1]["duration_ms"])
     parts = [
-        f"{_named(noun, item['item'])} {item['duration_ms']:.3g} ms ({evaluator})"
+        f"{_named(noun, _shortened(item['item']))} {item['duration_ms']:.3g} ms ({evaluator})"
         for evaluator, item in slow[:_MAX_SLOWEST]
     ]
     return Text(f"slowest: {', '.join(parts)}", style="dim")
+
+
+def _shortened(item: int | str) -> int | str:
+    """Cut the parts of a long id: three of them stand in one line."""
+    if isinstance(item, int):
+        return item
+    parts = item.split("/")
+    return "/".join(part if len(part) <= _MAX_ID else f"{part[:8]}…" for part in parts)
 
 
 def _named(noun: str, item: int | str) -> str:

@@ -147,6 +147,10 @@ def _results_file(options: RunOptions) -> ResultsFile | None:
         return None
     if options.out.exists() and options.out.samefile(options.data):
         raise UsageError(f"--out {options.out}: these are the data; name another file")
+    if options.data.is_dir() and options.out.resolve().is_relative_to(options.data.resolve()):
+        raise UsageError(
+            f"--out {options.out}: the next run would read it as data; name a file outside of {options.data}"
+        )
     return ResultsFile(options.out, resume=options.resume)
 
 

@@ -53,12 +53,14 @@ class ResultRecord(msgspec.Struct, frozen=True):
     runner: str
     #: Whether it was computed by an earlier run, of the same code and arguments, and not again.
     reused: bool = False
+    #: What the data were: an id alone does not tell a row from a log record.
+    source: str = "dataset"
 
 
 class RecordMaker:
     """Makes the records of one evaluator in one run."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each by name
         self,
         *,
         evaluator: str,
@@ -66,12 +68,14 @@ class RecordMaker:
         digest: str,
         score_range: tuple[float, float] | None,
         runner: str,
+        source: str,
     ) -> None:
         self._evaluator = evaluator
         self._version = version
         self._digest = digest
         self._range = score_range
         self._runner = runner
+        self._source = source
         #: Of the records made from now on; known when there is a worker.
         self.environment: str | None = None
 
@@ -117,6 +121,7 @@ class RecordMaker:
             self.environment,
             self._runner,
             reused,
+            self._source,
         )
 
 

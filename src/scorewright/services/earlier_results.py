@@ -22,7 +22,7 @@ class EarlierResults:
     """Records of an earlier run, walked through alongside the items.
 
     Args:
-        records: In item order; iterated over three times, and never held in memory.
+        records: Iterated over three times.
         names: The evaluators of this run.
         source: The data.
 
@@ -34,12 +34,7 @@ class EarlierResults:
         self, records: Iterable[ResultRecord], names: Sequence[str], *, source: Source
     ) -> None:
         self._jobs = {name: at for at, name in enumerate(names)}
-        for record in _checked_order(records, source):
-            if record.evaluator not in self._jobs:
-                raise UsageError(
-                    f"the earlier results are of {record.evaluator} too, which is not in this run "
-                    f"({', '.join(names)}); name it as well, or go on without them"
-                )
+        records = _in_order(records, names, source)
         self._number_of = partial(_number_of, source)
         self._reading = self._by_number(records)
         self._ahead = next(self._reading, None)
@@ -99,17 +94,41 @@ class EarlierResults:
             yield self._number_of(item_id), list(of_item)
 
 
-def _checked_order(records: Iterable[ResultRecord], source: Source) -> Iterator[ResultRecord]:
-    last = 1
+def _in_order(
+    records: Iterable[ResultRecord], names: Sequence[str], source: Source
+) -> Iterable[ResultRecord]:
+    """Check that records belong to a run, and put them into item order where that may have changed.
+
+    Rows stand where they stood. Traces are ordered by their start, and a span that came late may have moved one:
+    only then are the records held in memory.
+    """
+    last, is_ordered = 1, True
     for record in records:
+        _check(record, names, source)
         number = _number_of(source, record.item_id)
-        if number < last:
+        if number < last and source.kind == "dataset":
             raise UsageError(
                 f"the earlier results are not in item order: {record.item_id!r:.40} comes after "
                 f"{source.item_id(last)}; restore their order, or go on without them"
             )
+        is_ordered = is_ordered and number >= last
         last = number
-        yield record
+    if is_ordered:
+        return records
+    return sorted(records, key=lambda record: _number_of(source, record.item_id))
+
+
+def _check(record: ResultRecord, names: Sequence[str], source: Source) -> None:
+    if record.source != source.kind:
+        raise UsageError(
+            f"the earlier results were made of {record.source}, and these data are read as {source.kind}; "
+            f"give --source {record.source}, or go on without them"
+        )
+    if record.evaluator not in names:
+        raise UsageError(
+            f"the earlier results are of {record.evaluator} too, which is not in this run "
+            f"({', '.join(names)}); name it as well, or go on without them"
+        )
 
 
 def _number_of(source: Source, item_id: str) -> int:

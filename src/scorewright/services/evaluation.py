@@ -73,7 +73,7 @@ class Evaluation:
             for task, job in zip(tasks, self._jobs, strict=True)
         ]
         self._item_bases: deque[str] = deque()
-        self._makers = list(map(_record_maker, tasks))
+        self._makers = [_record_maker(task, source) for task in tasks]
         #: Per job, while the run is under way; None for one whose results hold for this run alone.
         self._reuses: list[Reuse | None] = [None] * len(tasks)
         #: Whether any of them may yet find or keep something.
@@ -185,10 +185,10 @@ class Evaluation:
             if self._previous:
                 bases = [basis + reading for reading in self._readings]
                 known = self._previous.known(item_id, bases)
-            if self._may_reuse:
-                known = self._with_earlier(item_id, data, known)
             if self._is_mixed:
                 known = self._with_other_levels(number, known)
+            if self._may_reuse:
+                known = self._with_earlier(item_id, data, known)
             item = Item(item_id, data, known)
             self._sample.offer(place, item)
             yield item
@@ -253,11 +253,11 @@ class Evaluation:
             bases = [basis + reading for basis in of_items]
             made.append(list(map(maker.make, group.item_ids, outcomes, bases, again)))
         is_known = reused
+        if self._is_mixed:
+            self._leave_out_other_levels(group, made, is_known)
         if self._previous:
             for at, item_id in enumerate(group.item_ids):
                 self._put_back(at, self._previous.take_kept(item_id), made, is_known)
-        if self._is_mixed:
-            self._leave_out_other_levels(group, made, is_known)
         self._sample.judged(group, is_known)
         return [record for of_item in zip(*made, strict=True) for record in of_item if record]
 
@@ -277,9 +277,12 @@ class Evaluation:
         made: list[list[ResultRecord | None]],
         is_known: list[list[bool]],
     ) -> None:
-        """Keep the earlier run's own records: they may be of another version of the evaluator."""
+        """Keep the earlier run's own records: they may be of another version of the evaluator.
+
+        One of an item that the evaluator was given when it saw another level has no place any more.
+        """
         for job, record in enumerate(kept):
-            if record is not None:
+            if record is not None and made[job][at] is not None:
                 made[job][at] = record
                 is_known[job][at] = True
                 digest = self._tasks[job].evaluator.digest
@@ -296,7 +299,7 @@ def _of_level(
     return list(compress(numbers, judged)), list(compress(outcomes, judged))
 
 
-def _record_maker(task: Task) -> RecordMaker:
+def _record_maker(task: Task, source: Source) -> RecordMaker:
     evaluator, runner = task.evaluator, task.runner
     return RecordMaker(
         evaluator=evaluator.name,
@@ -304,6 +307,7 @@ def _record_maker(task: Task) -> RecordMaker:
         digest=evaluator.digest,
         score_range=evaluator.score_range,
         runner=runner.tier if runner.jailed else f"{runner.tier}: no sandbox",
+        source=source.kind,
     )
 
 

@@ -18,7 +18,6 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from scorewright.domain.errors import StorageError, TooLargeError, TraceError
 from scorewright.domain.json_value import JsonValue
 from scorewright.services.trace_row import trace_row
-from scorewright.sources.item_shapes import MAX_ATTRIBUTES
 from scorewright.sources.stored_spans import spans_by_trace, with_body
 from scorewright.storage.database import Database
 from scorewright.storage.repositories.attribute_names import add_names, names_of
@@ -41,6 +40,8 @@ from scorewright.telemetry.span_tree import distinct
 Encoding: TypeAlias = Literal["protobuf", "json"]
 Sent = TypeVar("Sent")
 
+#: Names of attributes of each subject that are remembered, and can be asked for.
+_MAX_NAMES: Final = 20_000
 _MAX_NAME_CHARS: Final = 256
 _NONE: Final = frozenset[str]()
 _GZIP: Final = 16 + zlib.MAX_WBITS
@@ -87,7 +88,7 @@ class KnownNames:
             new = {
                 (subject, name)
                 for subject, met in names.items()
-                if len(known.setdefault(subject, set())) <= MAX_ATTRIBUTES
+                if len(known.setdefault(subject, set())) <= _MAX_NAMES
                 for name in met - known[subject]
                 if 0 < len(name) <= _MAX_NAME_CHARS
             }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Sequence
-from itertools import compress, islice
+from itertools import compress, count, islice
 
 from msgspec.structs import replace
 
@@ -52,9 +52,13 @@ class Selection:
 
     def items(self) -> Iterator[tuple[int, bytes]]:
         """Stream the items to judge, each with its number in the source, from 1."""
-        items = enumerate(self._source.items(), 1)
-        taken = items if self._taken is None else compress(items, self._taken)
-        return islice(taken, self._limit)
+        items = self._source.items(self._taken)
+        if self._taken is None:
+            return islice(enumerate(items, 1), self._limit)
+        numbers = compress(count(1), self._taken)
+        # Items first: a source that is read to its end may have something to say there.
+        numbered = ((number, item) for item, number in zip(items, numbers, strict=False))
+        return islice(numbered, self._limit)
 
     def all_numbers(self) -> Sequence[int]:
         """Return the numbers of all items to judge, in order."""

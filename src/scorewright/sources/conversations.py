@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -10,8 +10,8 @@ from scorewright.domain.convention import Level
 from scorewright.domain.errors import UsageError
 from scorewright.domain.item_shape import ItemShape
 from scorewright.sources.item_shapes import Members, span_shape
-from scorewright.sources.listed import Entry, ListedSource
-from scorewright.sources.source import Field, Notice, SourceKind
+from scorewright.sources.listed import Entry, ListedSource, chosen
+from scorewright.sources.source import Field, Notice, SourceKind, Wanted
 from scorewright.sources.trace_files import judged_traces
 from scorewright.sources.trace_items import trace_members
 from scorewright.telemetry.assembly import Trace, session_of
@@ -48,8 +48,12 @@ class ConversationItems(ListedSource, Generic[Turn]):
             key = (session_id is not None, session_id or trace_id)
             sessions.setdefault(key, []).append(turn)
         self._conversations = list(sessions.values())
-        entries = [Entry(name, name, Level.TRACE) for _, name in sessions]
-        alone = sum(not named for named, _ in sessions)
+        named = {name for is_named, name in sessions if is_named}
+        entries = [
+            Entry(name if is_named else _free_id(name, named), name, Level.TRACE)
+            for is_named, name in sessions
+        ]
+        alone = sum(not is_named for is_named, _ in sessions)
         if alone:
             total = sum(map(len, self._conversations))
             text = f"traces that name no session: {alone:,} of {total:,}; each is a conversation of its own"
@@ -77,9 +81,9 @@ class ConversationItems(ListedSource, Generic[Turn]):
         """Say how arguments are read from the items."""
         return span_shape(self._members(), part="trace", objects={Level.TRACE: "trace_item"})
 
-    def items(self) -> Iterator[bytes]:
+    def items(self, wanted: Wanted = None) -> Iterator[bytes]:
         """Stream the conversations in order, made anew each time."""
-        for turns in self._conversations:
+        for turns in chosen(self._conversations, wanted):
             yield conversation_item(self._traces_of(turns), with_previous=self._with_previous)
 
     def _traces_of(self, turns: Sequence[Turn]) -> Sequence[Trace]:
@@ -120,6 +124,14 @@ class Conversations(ConversationItems[Trace]):
 
     def _attribute_names(self) -> set[str]:
         return {name for turns in self._conversations for name in turns[-1].root.attributes}
+
+
+def _free_id(trace_id: str, sessions: Collection[str]) -> str:
+    """Return what a trace without a session is called: by its id, even where a session has taken that as its own."""
+    item_id = trace_id
+    while item_id in sessions:
+        item_id += "/"
+    return item_id
 
 
 def open_conversations(path: Path, *, with_previous: bool) -> Conversations:

@@ -12,8 +12,6 @@ from scorewright.domain.item_shape import Filling, ItemShape
 from scorewright.sources.source import Field
 from scorewright.telemetry.items.members import MEMBERS, Subject
 
-#: Of more names of attributes than these, none is listed: any may then be asked for.
-MAX_ATTRIBUTES: Final = 2_000
 #: Fields of a trace that a variable of their last name is filled with.
 _OF_TRACES: Final = (
     "tool_context",
@@ -49,7 +47,8 @@ class Members:
         described: Name to description, in the order to show; paths follow the dots.
         attributes: The object that holds attributes under their own names, dots and all; None where there is none.
         names: Those that occur in the data.
-        columns: Further names at the top of the items, dots and all, each with its description.
+        columns: Further names at the top of the items, dots and all, each with its description; one that a field
+            has already is passed over.
     """
 
     def __init__(
@@ -63,14 +62,16 @@ class Members:
         self.fields = [Field(name, text) for name, text in described.items()]
         self.paths: dict[str, Path] = {name: tuple(name.split(".")) for name in described}
         for name, text in columns.items():
-            self.fields.append(Field(name, text))
-            self.paths[name] = (name,)
+            # A column that is called like a field, dots and all, must not take its place.
+            if name not in described:
+                self.fields.append(Field(name, text))
+                self.paths[name] = (name,)
         if attributes is not None:
             self._add_attributes(attributes, sorted(set(names)))
 
     def _add_attributes(self, attributes: str, known: Sequence[str]) -> None:
         within: Path = tuple(attributes.split("."))
-        if not known or len(known) > MAX_ATTRIBUTES:
+        if not known:
             self.fields.append(Field(attributes, "attributes under their own names"))
             self.paths[attributes] = within
             return

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import compress, islice
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
 from scorewright.domain.convention import Level
 from scorewright.domain.json_text import decode_object
 from scorewright.domain.json_value import JsonObject
-from scorewright.sources.source import Notice, SourceKind
+from scorewright.sources.source import Notice, SourceKind, Wanted
 
 
 class Entry(msgspec.Struct, frozen=True, gc=False):
@@ -21,6 +22,14 @@ class Entry(msgspec.Struct, frozen=True, gc=False):
     #: What decides whether a sample takes it.
     sample_key: str
     level: Level
+
+
+_Told = TypeVar("_Told")
+
+
+def chosen(told: Iterable[_Told], wanted: Wanted) -> Iterable[_Told]:
+    """Return those of which items are wanted."""
+    return told if wanted is None else compress(told, wanted)
 
 
 class ListedSource:
@@ -44,8 +53,8 @@ class ListedSource:
         """How many items there are, at all levels together."""
         return len(self._entries)
 
-    def items(self) -> Iterator[bytes]:
-        """Stream the items in order; may be called again."""
+    def items(self, wanted: Wanted = None) -> Iterator[bytes]:
+        """Stream the items in order, or those of them that are wanted; may be called again."""
         raise NotImplementedError
 
     def sample(self, n: int) -> list[JsonObject]:

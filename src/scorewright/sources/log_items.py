@@ -9,8 +9,8 @@ from scorewright.domain.convention import Level
 from scorewright.domain.errors import UsageError
 from scorewright.domain.item_shape import ItemShape
 from scorewright.sources.item_shapes import Members, log_shape
-from scorewright.sources.listed import ListedSource
-from scorewright.sources.source import Field, SourceKind
+from scorewright.sources.listed import ListedSource, chosen
+from scorewright.sources.source import Field, SourceKind, Wanted
 from scorewright.telemetry.logs import LogRecord, log_item
 
 _DESCRIBED: Final = {
@@ -48,9 +48,9 @@ class LogItems(ListedSource):
         """Say how arguments are read from records."""
         return log_shape(self._members())
 
-    def items(self) -> Iterator[bytes]:
-        """Stream the records in order, made anew each time."""
-        return map(log_item, self._records())
+    def items(self, wanted: Wanted = None) -> Iterator[bytes]:
+        """Stream the records in order, or those of them that are wanted; made anew each time."""
+        return map(log_item, chosen(self._records(), wanted))
 
     def _records(self) -> Iterable[LogRecord]:
         """Return the records in order."""

@@ -18,7 +18,11 @@ WantedKind: TypeAlias = SourceKind | Literal["auto"]
 
 #: Enough to tell an OTLP request from a data set.
 _HEAD_BYTES: Final = 4_096
-_REQUEST: Final = re.compile(rb'\s*\{\s*"resource(Spans|_spans|Logs|_logs)"')
+#: A request, or the first of several in lines or a list; empty ones may come before it. A collector that writes all
+#: signals into one file may begin with metrics.
+_REQUEST: Final = re.compile(
+    rb'\s*\[?\s*(?:\{\s*\}[\s,]*)*\{\s*"resource(Spans|_spans|Logs|_logs|Metrics|_metrics)"'
+)
 
 
 def open_source(

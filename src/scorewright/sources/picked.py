@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import compress
 from pathlib import Path
 from typing import Self
 
@@ -10,7 +11,7 @@ from scorewright.domain.convention import Level
 from scorewright.domain.item_shape import ItemShape
 from scorewright.domain.json_text import decode_object
 from scorewright.domain.json_value import JsonObject
-from scorewright.sources.source import Field, Notice, Source, SourceKind
+from scorewright.sources.source import Field, Notice, Source, SourceKind, Wanted
 
 
 class PickedItems:
@@ -73,9 +74,9 @@ class PickedItems:
         """Say how arguments are read from the items of a level."""
         return self._source.shape(level)
 
-    def items(self) -> Iterator[bytes]:
-        """Stream the items in order; may be called again."""
-        return iter(self._items)
+    def items(self, wanted: Wanted = None) -> Iterator[bytes]:
+        """Stream the items in order, or those of them that are wanted; may be called again."""
+        return iter(self._items if wanted is None else compress(self._items, wanted))
 
     def sample(self, n: int) -> list[JsonObject]:
         """Decode the first items, at most `n`."""

@@ -12,6 +12,8 @@ from scorewright.domain.convention import Level
 from scorewright.domain.item_shape import ItemShape
 from scorewright.domain.json_value import JsonObject
 
+#: Per item, from the first, 1 or 0; None for all of them.
+Wanted: TypeAlias = bytearray | None
 SourceKind: TypeAlias = Literal["dataset", "traces", "conversations", "trajectories", "logs"]
 
 
@@ -76,8 +78,12 @@ class Source(Protocol):
         """Say how arguments are read from the items of a level."""
         ...
 
-    def items(self) -> Iterator[bytes]:
-        """Stream the items in order, each a JSON object; may be called again."""
+    def items(self, wanted: Wanted = None) -> Iterator[bytes]:
+        """Stream the items in order, each a JSON object; may be called again.
+
+        Args:
+            wanted: Per item, whether it is given; what is not may cost nothing. All are when None.
+        """
         ...
 
     def sample(self, n: int) -> list[JsonObject]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import compress
 from pathlib import Path
 from typing import Final
 
@@ -14,9 +15,9 @@ from scorewright.domain.errors import DatasetError
 from scorewright.domain.item_shape import ItemShape
 from scorewright.sources.item_shapes import Members, describe, span_shape
 from scorewright.sources.listed import Entry, ListedSource
-from scorewright.sources.source import Field, Notice, SourceKind
+from scorewright.sources.source import Field, Notice, SourceKind, Wanted
 from scorewright.telemetry.assembly import Trace
-from scorewright.telemetry.items import agent_items, llm_items, trace_item
+from scorewright.telemetry.items import ItemsOfTrace
 from scorewright.telemetry.items.members import Subject
 
 LEVELS: Final = (Level.TRACE, Level.AGENT, Level.LLM)
@@ -70,11 +71,19 @@ class TraceItems(ListedSource):
     ) -> None:
         self._outlines = outlines
         self._record_level = record_level
-        self._wanted = {self.item_level(level) for level in levels}
-        entries = [entry for outline in outlines for entry in self._entries_of(outline)]
-        super().__init__(entries, path=path, notices=[*notices, *self._without_items(entries)])
-        several = len(self._wanted) > 1
-        self.noun = "item" if several else _NOUNS[next(iter(self._wanted))]
+        #: The levels of the items.
+        self._seen = {self.item_level(level) for level in levels}
+        entries: list[Entry] = []
+        #: Of each trace, how many items there are of it.
+        self._counts: list[int] = []
+        for outline in outlines:
+            before = len(entries)
+            entries.extend(self._entries_of(outline))
+            self._counts.append(len(entries) - before)
+        told = [*notices, *self._without_items(entries), *self._left_out()]
+        super().__init__(entries, path=path, notices=told)
+        several = len(self._seen) > 1
+        self.noun = "item" if several else _NOUNS[next(iter(self._seen))]
 
     def item_level(self, level: Level) -> Level:
         """Return the level of the items that an evaluator of a level sees."""
@@ -92,19 +101,30 @@ class TraceItems(ListedSource):
         """Return the fields of the items of a level."""
         return trace_members(SUBJECTS[level], self._attribute_names(level))
 
-    def items(self) -> Iterator[bytes]:
-        """Stream the items in order, made anew each time.
+    def items(self, wanted: Wanted = None) -> Iterator[bytes]:
+        """Stream the items in order, or those of them that are wanted; made anew each time.
 
         Raises:
             DatasetError: A trace lost what its items were to be made of.
         """
-        for outline, trace in zip(self._outlines, self._traces_in_order(), strict=True):
-            if Level.TRACE in self._wanted:
-                yield trace_item(trace)
-            if Level.AGENT in self._wanted:
-                yield from _chosen(agent_items(trace), outline, outline.agents)
-            if Level.LLM in self._wanted:
-                yield from _chosen(llm_items(trace), outline, outline.model_calls)
+        start = 0
+        traces = zip(self._outlines, self._counts, self._traces_in_order(), strict=True)
+        for outline, count, trace in traces:
+            end = start + count
+            if wanted is None:
+                yield from self._items_of(outline, trace)
+            elif wanted.find(1, start, end) >= 0:
+                yield from compress(self._items_of(outline, trace), wanted[start:end])
+            start = end
+
+    def _items_of(self, outline: Outline, trace: Trace) -> Iterator[bytes]:
+        items = ItemsOfTrace(trace)
+        if Level.TRACE in self._seen:
+            yield items.whole()
+        if Level.AGENT in self._seen:
+            yield from _chosen(items.agents(), outline, outline.agents)
+        if Level.LLM in self._seen:
+            yield from _chosen(items.model_calls(), outline, outline.model_calls)
 
     def _traces_in_order(self) -> Iterator[Trace]:
         """Stream the traces, one for each outline."""
@@ -117,7 +137,7 @@ class TraceItems(ListedSource):
     def _entries_of(self, outline: Outline) -> Iterator[Entry]:
         trace_id = outline.trace_id
         for level in LEVELS:
-            if level not in self._wanted:
+            if level not in self._seen:
                 continue
             if level is Level.TRACE:
                 yield Entry(trace_id, trace_id, level)
@@ -125,10 +145,14 @@ class TraceItems(ListedSource):
             for span_id in outline.spans_of(level):
                 yield Entry(f"{trace_id}/{span_id}", trace_id, level)
 
+    def _left_out(self) -> Iterable[Notice]:
+        """Say of how many traces the items hold less than all."""
+        return ()
+
     def _without_items(self, entries: Sequence[Entry]) -> Iterator[Notice]:
         """Say of how many traces there is nothing to judge: that is no skip of an evaluator's."""
         for level in (Level.AGENT, Level.LLM):
-            if level in self._wanted:
+            if level in self._seen:
                 having = {entry.sample_key for entry in entries if entry.level is level}
                 if missing := len(self._outlines) - len(having):
                     yield Notice(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from scorewright.sources.source import Notice
 from scorewright.sources.trace_files import judged_traces
 from scorewright.sources.trace_items import Outline, TraceItems
 from scorewright.telemetry.assembly import Trace, agent_calls_of, model_calls_of
+from scorewright.telemetry.items import notices_of_items
 
 
 class Traces(TraceItems):
@@ -43,6 +45,13 @@ class Traces(TraceItems):
 
     def _traces_in_order(self) -> Iterator[Trace]:
         return iter(self._traces)
+
+    def _left_out(self) -> Iterator[Notice]:
+        if self._seen <= {Level.TRACE}:
+            return
+        texts = Counter(text for trace in self._traces for text in notices_of_items(trace))
+        for text, count in texts.items():
+            yield Notice(None, f"in {count:,} of {len(self._traces):,} traces {text}")
 
     def _attribute_names(self, level: Level) -> set[str]:
         names: set[str] = set()

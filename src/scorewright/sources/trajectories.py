@@ -11,9 +11,9 @@ from scorewright.domain.convention import Level
 from scorewright.domain.errors import UsageError
 from scorewright.domain.item_shape import ItemShape
 from scorewright.sources.item_shapes import Members, describe, span_shape
-from scorewright.sources.listed import Entry, ListedSource
+from scorewright.sources.listed import Entry, ListedSource, chosen
 from scorewright.sources.message_files import read_trajectories
-from scorewright.sources.source import Field, Notice, SourceKind
+from scorewright.sources.source import Field, Notice, SourceKind, Wanted
 from scorewright.sources.trace_files import judged_traces
 from scorewright.sources.trace_items import TraceItems
 from scorewright.sources.traces import Traces
@@ -94,9 +94,9 @@ class TrajectoryFile(ListedSource):
         """Say how arguments are read from trajectories."""
         return span_shape(self._members(), part="agent", objects=_OBJECTS)
 
-    def items(self) -> Iterator[bytes]:
+    def items(self, wanted: Wanted = None) -> Iterator[bytes]:
         """Stream the trajectories in order, made anew each time."""
-        return map(trajectory_item, self._trajectories)
+        return map(trajectory_item, chosen(self._trajectories, wanted))
 
     def _members(self) -> Members:
         others = dict.fromkeys(name for one in self._trajectories for name in one.others)

@@ -22,7 +22,7 @@ _decoder = msgspec.json.Decoder(ResultRecord)
 _FLAT_COLUMNS = (
     "item_id evaluator version status score normalised_score passed metrics explanation reason "
     "failure_code failure_type failure_message failure_line output duration_ms out_of_range digest "
-    "basis environment runner reused"
+    "basis environment runner reused source"
 ).split()
 
 

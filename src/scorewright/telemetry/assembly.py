@@ -5,7 +5,7 @@ The rules stand in `docs/reference/traces.md`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final
 
 import msgspec
@@ -14,7 +14,7 @@ from scorewright.domain.json_value import JsonObject, JsonValue
 from scorewright.telemetry.conventions import read_facts
 from scorewright.telemetry.envelopes import answer, question
 from scorewright.telemetry.messages import last_text
-from scorewright.telemetry.prices import costs_of
+from scorewright.telemetry.prices import Costs, costs_of
 from scorewright.telemetry.raw_span import RawSpan
 from scorewright.telemetry.span_facts import SpanFacts, SpanKind, Usage
 from scorewright.telemetry.span_tree import SpanTree, arrange, start_of
@@ -170,9 +170,9 @@ def _sum(counts: list[int]) -> int | None:
     return sum(counts) if counts else None
 
 
-def cost_of(trace: Trace) -> float | None:
-    """Sum what the calls cost, as reported or else by the price table; None when that is not known of all."""
-    return costs_of(trace.tree.spans, trace.tree.parents, trace.facts).total
+def costs_in(trace: Trace) -> Costs:
+    """Find what the calls of a trace cost, as reported or else by the price table."""
+    return costs_of(trace.tree.spans, trace.tree.parents, trace.facts)
 
 
 def model_calls_of(trace: Trace) -> list[int]:
@@ -186,7 +186,11 @@ def model_calls_of(trace: Trace) -> list[int]:
 
 def models_of(trace: Trace) -> list[str]:
     """Name the models that were called, in order; those that agents name where no call is recorded."""
-    order, calls = trace.calls, set(model_calls_of(trace))
+    return names_of_models(trace, trace.calls, set(model_calls_of(trace)))
+
+
+def names_of_models(trace: Trace, order: Sequence[int], calls: Collection[int]) -> list[str]:
+    """Name models as `models_of`, where the order of the spans and the model calls are known."""
     for kinds in ({"llm", "embedding"}, {"agent"}):
         names = [
             model

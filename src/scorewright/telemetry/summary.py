@@ -6,7 +6,8 @@ import msgspec
 
 from scorewright.domain.json_value import JsonObject, JsonValue
 from scorewright.telemetry import assembly
-from scorewright.telemetry.prices import costs_of, notices_of_costs
+from scorewright.telemetry.items import notices_of_items
+from scorewright.telemetry.prices import notices_of_costs
 from scorewright.telemetry.retrievals import Retrieval, retrieval_of
 from scorewright.telemetry.span_facts import Usage
 from scorewright.telemetry.tool_calls import CalledTool, tool_calls_of
@@ -35,7 +36,7 @@ class TraceSummary(msgspec.Struct, frozen=True):
 def summarise(trace: assembly.Trace) -> TraceSummary:
     """Read everything out of a trace that is told of it."""
     root = trace.root
-    costs = costs_of(trace.tree.spans, trace.tree.parents, trace.facts)
+    costs = assembly.costs_in(trace)
     return TraceSummary(
         root.trace_id,
         {"span_id": root.span_id, "name": root.name},
@@ -51,5 +52,5 @@ def summarise(trace: assembly.Trace) -> TraceSummary:
         assembly.agents_of(trace),
         assembly.session_of(trace),
         root.duration_ms,
-        [*assembly.notices_of(trace), *notices_of_costs(costs)],
+        [*assembly.notices_of(trace), *notices_of_costs(costs), *notices_of_items(trace)],
     )

@@ -134,6 +134,33 @@ def test_an_author_may_put_other_spans_in_place_without_the_item_being_read():
     assert whole.times == 0
 
 
+def test_metrics_are_made_once_and_an_author_may_put_others_in_place():
+    trace, same = (trace_of([], metrics={"token_usage": USAGE, "error_count": 1}) for _ in range(2))
+
+    assert repr(same.metrics) == repr(TraceMetrics(token_usage=TOKENS, error_count=1))
+    assert copy.copy(trace) == copy.deepcopy(trace) == same
+    assert trace.metrics is trace.metrics
+    trace.metrics.cost_usd = 0.5
+    assert trace.metrics.cost_usd == 0.5
+    trace.metrics = TraceMetrics(7.0)
+    assert trace.metrics.total_duration_ms == 7.0
+    assert trace != same
+    assert "metrics=" in repr(trace)
+
+
+def test_a_total_that_is_not_told_is_the_sum_of_both_sides_that_are():
+    def total(tokens_in: int | None, told: int | None) -> int | None:
+        usage = {**USAGE, "input_tokens": tokens_in, "output_tokens": 2, "total_tokens": told}
+        known = trace_of([], metrics={"token_usage": usage}).metrics.token_usage
+        assert known == TokenUsage(
+            tokens_in, 2, total_tokens=told, cache_read_tokens=usage["cache_read_tokens"]
+        )
+        assert known is not None
+        return known.total_tokens
+
+    assert (total(1, None), total(None, None), total(1, 9)) == (3, None, 9)
+
+
 def test_a_lazy_trace_is_shown_compared_and_copied_like_any_other():
     trace, same = (trace_of([a_span("a", kind="tool")], trace={"input": "q"}) for _ in range(2))
 

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from otlp_requests import decoded, span
 
-from scorewright.telemetry.assembly import assemble, cost_of
+from scorewright.telemetry.assembly import assemble, costs_in
 from scorewright.telemetry.prices import price_of
 from scorewright.telemetry.raw_span import RawSpan
 from scorewright.telemetry.span_facts import SpanFacts, Usage
@@ -28,7 +28,7 @@ PRICED = [(one.id, model.id) for one in providers for model in one.models]
 def summary(*spans: dict[str, Any]) -> TraceSummary:
     (trace,) = assemble(decoded(*spans))
     told = summarise(trace)
-    assert told.cost_usd == cost_of(trace)
+    assert told.cost_usd == costs_in(trace).total
     return told
 
 

@@ -22,8 +22,8 @@ def test_an_item_has_the_agreed_members_in_their_order():
     item = item_of({"messages": WEATHER, "expected": "clear", "session_id": "s"})
 
     assert list(item) == [
-        *("head", "traceId", "session", "agent", "trace", "trajectory", "spans"),
-        *("expected", "session_id"),
+        *("head", "traceId", "session", "agent", "trace", "trajectory"),
+        *("expected", "session_id", "spans_left_out", "spans"),
     ]
     assert item["session"] == {"id": "s"}
     assert item["traceId"] is None

@@ -289,6 +289,21 @@ def test_the_final_metrics_count_where_no_step_tells():
     assert (item["spans"][0]["cost_usd"], "subtree_cost_usd" in item["spans"][0]) == (9.0, False)
 
 
+def test_a_cost_that_one_of_the_steps_does_not_tell_is_that_of_the_final_metrics_or_unknown():
+    *before, last = ATIF["steps"]
+    steps: list[Any] = [*before, {**last, "metrics": {"prompt_tokens": 60, "completion_tokens": 1}}]
+
+    told = item_of({**ATIF, "steps": steps})
+    untold = item_of({**ATIF, "steps": steps, "final_metrics": {}})
+
+    assert (told["trace"]["metrics"]["cost_usd"], told["agent"]["metrics"]["cost_usd"]) == (
+        9.0,
+        9.0,
+    )
+    assert untold["trace"]["metrics"]["cost_usd"] is None
+    assert untold["trace"]["metrics"]["token_usage"]["input_tokens"] == 110
+
+
 @pytest.mark.parametrize(
     ("row", "reason"),
     [

@@ -727,15 +727,16 @@ function spanMetrics(span, recorded, errors) {
     unit.duration = { total: duration_ms / 1000 };
     metrics.duration = { cumulative: duration_ms };
   }
-  putSums("tokens", tokensOf(span.tokens), tokensOf(span.subtree_tokens), unit, metrics);
-  putSums("costs", costOf(span.cost_usd), costOf(span.subtree_cost_usd), unit, metrics);
+  const tokens = tokensOf(span.tokens);
+  const cost = costOf(span.cost_usd);
+  putSums("tokens", tokens, tokensOf(span.subtree_tokens) ?? tokens, unit, metrics);
+  putSums("costs", cost, Object.hasOwn(span, "subtree_cost_usd") ? costOf(span.subtree_cost_usd) : cost, unit, metrics);
   metrics.errors = errors;
   return metrics;
 }
 
 /** What is a span's own, and what is its and that of all below it. */
-function putSums(name, own, below, unit, metrics) {
-  const whole = below ?? own;
+function putSums(name, own, whole, unit, metrics) {
   if (!whole) return;
   unit[name] = whole;
   metrics[name] = own ? { incremental: { ...own }, cumulative: { ...whole } } : { cumulative: { ...whole } };

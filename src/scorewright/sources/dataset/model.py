@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from contextlib import closing
-from itertools import islice
+from itertools import compress, islice
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -15,7 +15,7 @@ from scorewright.domain.errors import UsageError
 from scorewright.domain.item_shape import ItemShape, row_shape
 from scorewright.domain.json_text import decode_object
 from scorewright.domain.json_value import JsonObject
-from scorewright.sources.source import Field, Notice, SourceKind
+from scorewright.sources.source import Field, Notice, SourceKind, Wanted
 
 FileFormat: TypeAlias = Literal["csv", "jsonl", "json", "parquet"]
 Format: TypeAlias = FileFormat | Literal["rows"]
@@ -25,6 +25,7 @@ Reader: TypeAlias = Callable[[], Generator[bytes]]
 
 SAMPLE_ROWS = 5
 MAX_DIGITS = 19
+_OR_MESSAGES = " or trajectories"
 
 
 class Column(msgspec.Struct, frozen=True):
@@ -74,7 +75,7 @@ class Dataset(msgspec.Struct, frozen=True, kw_only=True):
         if level in (Level.AGENT, Level.LLM):
             raise UsageError(
                 f"its level is {level.value}, but the rows of a data set have no {level.value} spans; "
-                "give traces (--source traces), or use a Trace as first parameter"
+                f"give traces{_OR_MESSAGES if level is Level.AGENT else ''} (--source), or use a Trace as first parameter"
             )
         return Level.RECORD
 
@@ -105,8 +106,8 @@ class Dataset(msgspec.Struct, frozen=True, kw_only=True):
         """Tell whether a row is one of those that evaluators of this level see."""
         return True
 
-    def items(self) -> Generator[bytes]:
-        """Stream the rows in order; may be called again.
+    def items(self, wanted: Wanted = None) -> Generator[bytes]:
+        """Stream the rows in order, or those of them that are wanted; may be called again.
 
         Returns:
             One JSON object per row: UTF-8, valid by RFC 8259, without a line break.
@@ -114,7 +115,7 @@ class Dataset(msgspec.Struct, frozen=True, kw_only=True):
         Raises:
             DatasetError: The file changed since it was opened, or cannot be read any more.
         """
-        return self.reader()
+        return self.reader() if wanted is None else (row for row in compress(self.reader(), wanted))
 
     def sample(self, n: int) -> list[JsonObject]:
         """Decode the first rows, at most `n`."""

@@ -30,7 +30,7 @@ def agent_object(reading: Reading, top: int, scope: Scope) -> JsonObject:
             "duration_ms": span.duration_ms,
             **failure_members(reading.failures[top]),
             "token_usage": None if tokens is None else tokens.document(),
-            "cost_usd": reading.cost_at(top),
+            "cost_usd": reading.costs.at(top),
         },
     }
 

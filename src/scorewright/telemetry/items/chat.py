@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 import msgspec
 
 from scorewright.domain.json_value import JsonObject, JsonValue
 from scorewright.telemetry.envelopes import arguments, result
 from scorewright.telemetry.messages import Message, Role, ToolCall, ToolResult
-from scorewright.telemetry.span_facts import SpanFacts
+from scorewright.telemetry.span_facts import SpanFacts, ToolDefinition
 from scorewright.telemetry.tool_calls import key_of
 
 
@@ -29,23 +29,32 @@ def text_of(value: JsonValue) -> str:
 
 
 def message_objects(messages: Iterable[Message]) -> list[JsonValue]:
-    """Write messages; each result of a tool is one of its own."""
-    return [told for message in messages for told in _objects(message)]
+    """Write messages; each result of a tool is one of its own.
+
+    What somebody says beside a tool's result stands behind it: it came after. A model's calls stand before it,
+    as a result that is told in the same breath is that of a tool which its provider ran.
+    """
+    told: list[JsonValue] = []
+    for message in messages:
+        spoken = _spoken(message)
+        if message.role == "assistant" and spoken is not None:
+            told.append(spoken)
+        for answered in message.results:
+            content = text_of(result(answered.result))
+            told.append({"role": "tool", "content": content, "tool_call_id": answered.call_id})
+        if message.role != "assistant" and spoken is not None:
+            told.append(spoken)
+    return told
 
 
-def _objects(message: Message) -> Iterator[JsonObject]:
-    for answered in message.results:
-        yield {
-            "role": "tool",
-            "content": text_of(result(answered.result)),
-            "tool_call_id": answered.call_id,
-        }
-    if message.results and message.text is None and not message.calls:
-        return
-    told: JsonObject = {"role": message.role, "content": message.text or ""}
-    if message.calls:
-        told["tool_calls"] = call_objects(message.calls)
-    yield told
+def _spoken(message: Message) -> JsonObject | None:
+    """Write what is no result in a message; None where there is nothing else."""
+    if not message.calls:
+        if message.text is None and message.results:
+            return None
+        return {"role": message.role, "content": message.text or ""}
+    calls = call_objects(message.calls)
+    return {"role": message.role, "content": message.text or "", "tool_calls": calls}
 
 
 def call_objects(calls: Iterable[ToolCall]) -> list[JsonValue]:
@@ -58,11 +67,14 @@ def call_objects(calls: Iterable[ToolCall]) -> list[JsonValue]:
 
 def offered(facts: SpanFacts) -> JsonValue:
     """Write the tools that were offered to a model; None when nothing was recorded of them."""
-    if facts.available_tools is None:
-        return None
+    return None if facts.available_tools is None else tool_objects(facts.available_tools())
+
+
+def tool_objects(tools: Iterable[ToolDefinition]) -> list[JsonValue]:
+    """Write definitions of tools."""
     return [
         {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
-        for tool in facts.available_tools()
+        for tool in tools
     ]
 
 

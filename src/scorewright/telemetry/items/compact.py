@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import msgspec
@@ -21,26 +21,15 @@ from scorewright.telemetry.tool_calls import CalledTool
 STATUS: Final = {"ok": "OK", "error": "ERROR", "unset": "UNSET"}
 
 
-def compact_spans(trace: Trace, position: int | None = None) -> list[JsonObject]:
-    """List the spans of a trace in tree order, or those of one span's subtree, itself first."""
-    return list(_spans_within(Reading(trace), position))
-
-
-def _spans_within(reading: Reading, top: int | None) -> Iterator[JsonObject]:
-    """Write the spans of a subtree, or of the whole trace."""
-    parents = reading.trace.tree.parents
-    start, end = (0, len(reading.spans)) if top is None else (top, reading.ends[top])
-    for position in range(start, end):
-        yield {
-            "span_id": reading.spans[position].span_id,
-            "parent": _place(parents[position], start),
-            **span_body(reading, position),
-        }
-
-
-def _place(position: int, start: int) -> int:
-    """Return the place of a position in a list that begins with the one at `start`; -1 outside of it."""
-    return position - start if position >= start else -1
+def compact_spans(trace: Trace) -> list[JsonObject]:
+    """List the spans of a trace in tree order."""
+    reading = Reading(trace)
+    return [
+        {"span_id": span.span_id, "parent": parent, **span_body(reading, position)}
+        for position, (span, parent) in enumerate(
+            zip(reading.spans, trace.tree.parents, strict=True)
+        )
+    ]
 
 
 def span_body(reading: Reading, position: int) -> JsonObject:
@@ -128,10 +117,12 @@ def _add_usage(body: JsonObject, reading: Reading, position: int) -> None:
     facts = reading.facts[position]
     if (tokens := own_tokens(facts)) is not None:
         body["tokens"] = tokens.document()
-    _put(body, "cost_usd", facts.cost_usd)
-    if (below := reading.sums.tokens[position]) is not None:
+    _put(body, "cost_usd", reading.costs.own[position])
+    if (below := reading.tokens_below[position]) is not None:
         body["subtree_tokens"] = below.document()
-    _put(body, "subtree_cost_usd", reading.sums.costs[position])
+    if position in reading.costs.below:
+        # Null says that its own cost is not that of all below it.
+        body["subtree_cost_usd"] = reading.costs.below[position]
 
 
 def _add_attributes(body: JsonObject, attributes: JsonObject) -> None:
@@ -153,16 +144,15 @@ class EncodedSpans:
         #: By position, what stands before and behind the place of the parent.
         self._written: dict[int, tuple[bytes, bytes]] = {}
 
-    def within(self, top: int | None) -> bytes:
-        """Write the list of a subtree's spans, or of the whole trace's."""
-        reading, written = self._reading, self._written
-        parents = reading.trace.tree.parents
-        start, end = (0, len(reading.spans)) if top is None else (top, reading.ends[top])
+    def at(self, positions: Sequence[int]) -> bytes:
+        """Write a list of some spans: the first one, which has no parent there, and of those below it."""
+        written, parents = self._written, self._reading.trace.tree.parents
+        places = {position: place for place, position in enumerate(positions)}
         spans: list[bytes] = []
-        for position in range(start, end):
+        for position in positions:
             before, behind = written.get(position) or self._write(position)
-            spans.append(b"%b%d%b" % (before, _place(parents[position], start), behind))
-        return b"[" + b",".join(spans) + b"]"
+            spans.append(b"%b%d%b" % (before, places.get(parents[position], -1), behind))
+        return b"[%b]" % b",".join(spans)
 
     def _write(self, position: int) -> tuple[bytes, bytes]:
         body = msgspec.json.encode(span_body(self._reading, position))

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final
-
-import msgspec
 
 from scorewright.domain.json_value import JsonObject, JsonValue
 from scorewright.telemetry.assembly import Trace, input_of, output_of, session_of
@@ -13,21 +10,18 @@ from scorewright.telemetry.instants import iso_utc
 from scorewright.telemetry.items.agent import agent_object
 from scorewright.telemetry.items.chat import message_objects, whole_talk, without_repetition
 from scorewright.telemetry.items.compact import EncodedSpans
+from scorewright.telemetry.items.head import members_of, with_head
 from scorewright.telemetry.items.model_call import model_call_object
+from scorewright.telemetry.items.nesting import Nesting
 from scorewright.telemetry.items.reading import Reading, Scope
 from scorewright.telemetry.items.steps import steps_in
 from scorewright.telemetry.items.told_events import speakers_in
 from scorewright.telemetry.items.whole import heavy_members, light_members
 
-#: Padded with blanks, so that its length does not depend on the number.
-_HEAD: Final = b'{"head":%10d,'
-_HEAD_BYTES: Final = len(_HEAD % 0)
-
 
 def trace_item(trace: Trace) -> bytes:
     """Make the item of a whole trace."""
-    parts = _Parts(trace)
-    return parts.item({}, None, heavy_members(parts.reading), {})
+    return ItemsOfTrace(trace).whole()
 
 
 def agent_items(trace: Trace) -> Iterator[tuple[str, bytes]]:
@@ -36,19 +30,7 @@ def agent_items(trace: Trace) -> Iterator[tuple[str, bytes]]:
     Yields:
         The span's id, and its item.
     """
-    parts = _Parts(trace)
-    reading = parts.reading
-    for position in reading.order:
-        if reading.facts[position].kind == "agent":
-            scope = reading.scope(position)
-            agent = agent_object(reading, position, scope)
-            trajectory: JsonObject = {
-                "messages": _messages(reading, scope),
-                "steps": [*steps_in(reading, scope)],
-            }
-            front: JsonObject = {"agent": agent}
-            item = parts.item(front, position, {}, {"trajectory": trajectory})
-            yield reading.spans[position].span_id, item
+    return ItemsOfTrace(trace).agents()
 
 
 def llm_items(trace: Trace) -> Iterator[tuple[str, bytes]]:
@@ -57,11 +39,41 @@ def llm_items(trace: Trace) -> Iterator[tuple[str, bytes]]:
     Yields:
         The span's id, and its item.
     """
-    parts = _Parts(trace)
-    reading = parts.reading
-    for position in reading.in_order(reading.model_calls):
-        front: JsonObject = {"llm": model_call_object(reading, position)}
-        yield reading.spans[position].span_id, parts.item(front, position, {}, {})
+    return ItemsOfTrace(trace).model_calls()
+
+
+class ItemsOfTrace:
+    """All items of one trace; what they share is read and written once."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._parts = _Parts(trace)
+
+    def whole(self) -> bytes:
+        """Make the item of the trace itself."""
+        return self._parts.item_of_trace({})
+
+    def agents(self) -> Iterator[tuple[str, bytes]]:
+        """Make the items of the agents, as `agent_items` does."""
+        parts, reading = self._parts, self._parts.reading
+        agents = [position for position in reading.order if reading.facts[position].kind == "agent"]
+        nesting = Nesting(reading.trace.tree.parents, frozenset(agents))
+        for position in agents:
+            scope = reading.scope(position, nesting)
+            front: JsonObject = {"agent": agent_object(reading, position, scope)}
+            trajectory: JsonObject = {
+                "messages": _messages(reading, scope),
+                "steps": [*steps_in(reading, scope)],
+            }
+            item = parts.item_of_span(front, position, nesting, {"trajectory": trajectory})
+            yield reading.spans[position].span_id, item
+
+    def model_calls(self) -> Iterator[tuple[str, bytes]]:
+        """Make the items of the model calls, as `llm_items` does."""
+        parts, reading = self._parts, self._parts.reading
+        nesting = Nesting(reading.trace.tree.parents, reading.model_calls)
+        for position in reading.in_order(reading.model_calls):
+            front: JsonObject = {"llm": model_call_object(reading, position)}
+            yield reading.spans[position].span_id, parts.item_of_span(front, position, nesting, {})
 
 
 def conversation_item(turns: Sequence[Trace], *, with_previous: bool) -> bytes:
@@ -86,7 +98,7 @@ def conversation_item(turns: Sequence[Trace], *, with_previous: bool) -> bytes:
     session_id = next((found for turn in turns if (found := session_of(turn))), None)
     conversation: JsonObject = {"id": session_id, "turn_count": len(turns), "turns": told}
     parts = _Parts(turns[-1], session_id)
-    return parts.item({}, None, heavy_members(parts.reading), {"conversation": conversation})
+    return parts.item_of_trace({"conversation": conversation})
 
 
 def _messages(reading: Reading, scope: Scope) -> list[JsonValue]:
@@ -107,40 +119,34 @@ class _Parts:
     def __init__(self, trace: Trace, session_id: str | None = None) -> None:
         self.reading = Reading(trace)
         self._session_id = session_of(trace) if session_id is None else session_id
-        # Without the brace behind it, as heavy members follow.
-        self._light = msgspec.json.encode(light_members(self.reading))[:-1]
+        self._light = members_of(light_members(self.reading))
         self._spans = EncodedSpans(self.reading)
 
-    def item(
-        self, front: JsonObject, top: int | None, heavy: JsonObject, behind: JsonObject
+    def item_of_trace(self, behind: JsonObject) -> bytes:
+        """Put the item of the whole trace together, with members that stand behind `trace`."""
+        everything = range(len(self.reading.spans))
+        return self._item({}, heavy_members(self.reading), behind, everything)
+
+    def item_of_span(
+        self, front: JsonObject, top: int, nesting: Nesting, behind: JsonObject
     ) -> bytes:
-        """Put an item together.
+        """Put the item of a span together.
 
         Args:
             front: Light members that stand before `trace`.
-            top: The span that the item is about; None for the root and all spans.
-            heavy: Members of `trace` behind the light ones.
+            top: The span.
+            nesting: Tells what is left out of what stands below it.
             behind: Members that stand behind `trace`.
         """
-        reading = self.reading
+        positions = self.reading.within(top, nesting)
+        left_out = self.reading.ends[top] - top - len(positions)
+        return self._item(front, {}, {**behind, "spans_left_out": left_out}, positions)
+
+    def _item(
+        self, front: JsonObject, heavy: JsonObject, behind: JsonObject, positions: Sequence[int]
+    ) -> bytes:
+        root, top = self.reading.trace.root, self.reading.spans[positions[0]]
         session: JsonObject = {"id": self._session_id}
-        front = {"traceId": reading.trace.root.trace_id, "session": session, **front}
-        heavy = {**heavy, "attributes": reading.spans[top or 0].attributes}
-        light = _members(front) + b',"trace":' + self._light
-        parts = [
-            _HEAD % (_HEAD_BYTES + len(light)),
-            light,
-            b",",
-            _members(heavy),
-            b"}",
-            b"," + _members(behind) if behind else b"",
-            b',"spans":',
-            self._spans.within(top),
-            b"}",
-        ]
-        return b"".join(parts)
-
-
-def _members(body: JsonObject) -> bytes:
-    """Write an object without its braces."""
-    return msgspec.json.encode(body)[1:-1]
+        front = {"traceId": root.trace_id, "session": session, **front}
+        heavy = {**heavy, "attributes": top.attributes}
+        return with_head(front, self._light, heavy, behind, self._spans.at(positions))

@@ -132,5 +132,11 @@ MEMBERS: Final[tuple[Member, ...]] = (
     Member("conversation.id", "The session that the turns belong to", _CONVERSATION, light=False),
     Member("conversation.turn_count", "How many turns there are", _CONVERSATION, light=False),
     Member("conversation.turns", "The turns in order", _CONVERSATION, light=False),
+    Member(
+        "spans_left_out",
+        "How many spans are left out because they are nested too deep",
+        _AGENT | _LLM,
+        light=False,
+    ),
     Member("spans", "The spans as a list, parents before children", light=False),
 )

@@ -34,7 +34,7 @@ def model_call_object(reading: Reading, position: int) -> JsonObject:
             **failure_members(reading.failures[position]),
             "token_usage": None if tokens is None else tokens.document(),
             "time_to_first_token_ms": facts.time_to_first_token_ms,
-            "cost_usd": facts.cost_usd,
+            "cost_usd": reading.costs.own[position],
         },
     }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from functools import cached_property
 from typing import Final
@@ -10,9 +10,10 @@ from typing import Final
 import msgspec
 
 from scorewright.domain.json_value import JsonValue
-from scorewright.telemetry.assembly import Trace, input_of, model_calls_of
+from scorewright.telemetry.assembly import Trace, costs_in, input_of, model_calls_of
 from scorewright.telemetry.failures import failure_of
-from scorewright.telemetry.items.subtree_sums import Sum, own_tokens, subtree_sums
+from scorewright.telemetry.items.nesting import Nesting
+from scorewright.telemetry.items.subtree_sums import Sum, own_tokens, tokens_below
 from scorewright.telemetry.messages import Message
 from scorewright.telemetry.raw_span import RawSpan
 from scorewright.telemetry.retrievals import searches_of
@@ -58,7 +59,9 @@ class Reading:
         ]
         #: The calls that have a span, by its position and in order.
         self.tools: Final = tools_by_span(self.trace, self.order)
-        self.sums: Final = subtree_sums(trace)
+        #: By position, of all that stands below it.
+        self.tokens_below: Final = tokens_below(trace)
+        self.costs: Final = costs_in(trace)
 
     @cached_property
     def talk(self) -> Talk:
@@ -77,22 +80,25 @@ class Reading:
 
     def tokens_at(self, position: int) -> Sum | None:
         """Return the tokens of a span with all below it."""
-        below = self.sums.tokens[position]
+        below = self.tokens_below[position]
         return own_tokens(self.facts[position]) if below is None else below
-
-    def cost_at(self, position: int) -> float | None:
-        """Return the cost of a span with all below it."""
-        below = self.sums.costs[position]
-        return self.facts[position].cost_usd if below is None else below
 
     def in_order(self, positions: Iterable[int]) -> list[int]:
         """Sort positions by start."""
         return sorted(positions, key=self.rank.__getitem__)
 
-    def scope(self, top: int | None) -> Scope:
-        """Gather what is a span's own, or the whole trace's."""
-        own = self.in_order(self._own(top))
+    def within(self, top: int, nesting: Nesting) -> list[int]:
+        """List the positions that the item of the span at `top` holds, in tree order."""
+        return list(self._within(top, nesting, is_shut=_never))
+
+    def scope(self, top: int | None, nesting: Nesting | None = None) -> Scope:
+        """Gather what is a span's own, or the whole trace's; with all agents inside unless a nesting is given."""
         facts = self.facts
+        own = self.in_order(
+            self._within(
+                top, nesting, lambda position: facts[position].kind == "tool" and position != top
+            )
+        )
         return Scope(
             top,
             own,
@@ -100,12 +106,20 @@ class Reading:
             [position for position in own if facts[position].kind == "tool"],
         )
 
-    def _own(self, top: int | None) -> Iterator[int]:
+    def _within(
+        self, top: int | None, nesting: Nesting | None, is_shut: Callable[[int], bool]
+    ) -> Iterator[int]:
         position, end = (0, len(self.spans)) if top is None else (top, self.ends[top])
         while position < end:
+            if top is not None and nesting is not None and nesting.is_too_deep(position, top):
+                position = self.ends[position]
+                continue
             yield position
-            is_shut = self.facts[position].kind == "tool" and position != top
-            position = self.ends[position] if is_shut else position + 1
+            position = self.ends[position] if is_shut(position) else position + 1
+
+
+def _never(_: int) -> bool:
+    return False
 
 
 def _inverse(order: list[int]) -> list[int]:

@@ -1,4 +1,4 @@
-"""Tokens and costs of each span with all below it: the leaf-most carriers count, as for a whole trace."""
+"""Tokens of each span with all below it: the leaf-most carriers count, as for a whole trace."""
 
 from __future__ import annotations
 
@@ -37,13 +37,6 @@ class Sum(msgspec.Struct, gc=False):
         }
 
 
-class SubtreeSums(msgspec.Struct, frozen=True):
-    """By position, what the spans below one sum up to; None where none of them carries any."""
-
-    tokens: list[Sum | None]
-    costs: list[float | None]
-
-
 def own_tokens(facts: SpanFacts) -> Sum | None:
     """Return what a span says of itself."""
     usage = facts.usage
@@ -53,28 +46,23 @@ def own_tokens(facts: SpanFacts) -> Sum | None:
     return Sum(usage.input, usage.output, facts.cached_tokens, total or 0, total is None)
 
 
-def subtree_sums(trace: Trace) -> SubtreeSums:
-    """Sum from the leaves up, each span once."""
+def tokens_below(trace: Trace) -> list[Sum | None]:
+    """Sum from the leaves up, each span once; None where no span below carries any."""
     count = len(trace.facts)
     tokens: list[Sum | None] = [None] * count
-    costs: list[float | None] = [None] * count
     parents = trace.tree.parents
     for position in range(count - 1, 0, -1):
-        parent, facts = parents[position], trace.facts[position]
+        parent = parents[position]
         if parent < 0:
             continue
         below = tokens[position]
-        carried = own_tokens(facts) if below is None else below
+        carried = own_tokens(trace.facts[position]) if below is None else below
         if carried is not None:
             known = tokens[parent]
             if known is None:
                 known = tokens[parent] = Sum()
             known.add(carried)
-        cost = costs[position]
-        cost = facts.cost_usd if cost is None else cost
-        if cost is not None:
-            costs[parent] = cost + (costs[parent] or 0.0)
-    return SubtreeSums(tokens, costs)
+    return tokens
 
 
 def _plus(one: int | None, other: int | None) -> int | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scorewright.domain.json_value import JsonObject, JsonValue
-from scorewright.telemetry.assembly import cost_of, models_of, output_of, start_of
+from scorewright.telemetry.assembly import names_of_models, output_of, start_of
 from scorewright.telemetry.attribute_values import text
 from scorewright.telemetry.instants import iso_utc
 from scorewright.telemetry.items.compact import STATUS, document_objects
@@ -27,7 +27,7 @@ def light_members(reading: Reading) -> JsonObject:
         "input": reading.question,
         "output": output_of(trace),
         "status": STATUS[root.status],
-        "models": [*models_of(trace)],
+        "models": [*names_of_models(trace, reading.order, reading.model_calls)],
         "agents": _agents(reading),
         "service": _of_resource(reading, "service.name"),
         "environment": _environment(reading),
@@ -65,7 +65,7 @@ def _metrics(reading: Reading) -> JsonObject:
     return {
         "total_duration_ms": reading.trace.root.duration_ms,
         "token_usage": None if tokens is None else tokens.document(),
-        "cost_usd": cost_of(reading.trace),
+        "cost_usd": reading.costs.total,
         "error_count": errors,
         "has_errors": errors > 0,
         "span_count": len(reading.spans),
@@ -104,7 +104,14 @@ def _environment(reading: Reading) -> str | None:
 
 def _of_resource(reading: Reading, *names: str) -> str | None:
     """Return what the first span in the tree says that says something of what sent it."""
-    return next((found for span in reading.spans if (found := text(span.resource, *names))), None)
+    seen: JsonObject | None = None
+    for span in reading.spans:
+        # Spans that came together share theirs.
+        if span.resource is not seen:
+            seen = span.resource
+            if (found := text(seen, *names)) is not None:
+                return found
+    return None
 
 
 def _answer_to_searches(reading: Reading) -> str | None:

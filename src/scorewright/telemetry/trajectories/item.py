@@ -10,13 +10,12 @@ import msgspec
 
 from scorewright.domain.json_value import JsonObject, JsonValue
 from scorewright.telemetry.instants import iso_utc
-from scorewright.telemetry.items.chat import call_objects
+from scorewright.telemetry.items.chat import call_objects, message_objects, tool_objects
+from scorewright.telemetry.items.head import members_of, with_head
 from scorewright.telemetry.messages import last_text
 from scorewright.telemetry.span_facts import Usage
 from scorewright.telemetry.tool_calls import CalledTool
-from scorewright.telemetry.trajectories.chat import message_objects, tool_objects
 from scorewright.telemetry.trajectories.events import Asked, Event, Said, Used, events_of
-from scorewright.telemetry.trajectories.head import with_head
 from scorewright.telemetry.trajectories.model import NOTHING, Spent, Trajectory, Turn
 
 #: Id of the span that stands for the agent; the others are called by their step.
@@ -62,10 +61,11 @@ class _Parts:
                 "messages": cast("JsonValue", msgspec.Raw(_list(self._messages))),
                 "steps": [self._step(*numbered) for numbered in enumerate(self._events, 1)],
             },
-            "spans": self._spans(),
             **self._told.others,
+            "spans_left_out": 0,
         }
-        return with_head(front, self._light(), {"attributes": {}}, behind)
+        light, spans = members_of(self._light()), msgspec.json.encode(self._spans())
+        return with_head(front, light, {"attributes": {}}, behind, spans)
 
     # ── The whole ────────────────────────────────────────────────────────────────────────────────
 
@@ -185,7 +185,7 @@ class _Parts:
     def _written(self) -> list[list[bytes]]:
         """The messages of each turn, written once."""
         return [
-            [msgspec.json.encode(told) for told in message_objects(turn.message)]
+            [msgspec.json.encode(told) for told in message_objects([turn.message])]
             for turn in self._turns
         ]
 
@@ -232,7 +232,7 @@ class _Parts:
     def _answer_span(self, number: int, said: Said, history: bytes | None) -> JsonObject:
         turn = said.turn
         model = self._model_of(turn)
-        completion = [told for told in message_objects(turn.message) if told["role"] == "assistant"]
+        answered = msgspec.structs.replace(turn.message, results=())
         return {
             **_span(_span_id(number), 0, model or "llm", "llm"),
             "start_time": iso_utc(turn.at_ns),
@@ -240,7 +240,7 @@ class _Parts:
                 output=turn.message.text,
                 model=model,
                 messages=None if history is None else cast("JsonValue", msgspec.Raw(history)),
-                completion=cast("JsonValue", completion),
+                completion=message_objects([answered]),
                 available_tools=self._available_tools,
                 tokens=_tokens(turn.spent),
                 cost_usd=turn.spent.cost_usd,
@@ -314,7 +314,7 @@ def _final_answer(turns: tuple[Turn, ...]) -> str | None:
 
 
 def _sum_of(spent: Iterable[Spent]) -> Spent:
-    """Add up what is known; the total is when it is for each that tells of tokens."""
+    """Add up what is known; the total, and the cost, is when it is for each that tells of tokens."""
     parts = list(spent)
     usages = [part.usage for part in parts if part.usage is not None]
     costs = [part.cost_usd for part in parts if part.cost_usd is not None]
@@ -328,7 +328,8 @@ def _sum_of(spent: Iterable[Spent]) -> Spent:
             _added([one.output for one in usages]),
             totals if is_total else None,
         )
-    return Spent(usage, _added(cached), sum(costs) if costs else None)
+    is_cost = all(part.cost_usd is not None for part in parts if part.usage is not None)
+    return Spent(usage, _added(cached), sum(costs) if costs and is_cost else None)
 
 
 def _added(counts: Iterable[int | None]) -> int | None:

@@ -9,7 +9,7 @@ from scorewright.telemetry.messages import Message
 from scorewright.telemetry.span_facts import ToolDefinition, Usage
 
 #: Members of an item that no other member of a row can take the place of.
-ITEM_MEMBERS = frozenset({"head", "traceId", "session", "agent", "trace", "trajectory", "spans"})
+ITEM_MEMBERS = frozenset("head traceId session agent trace trajectory spans_left_out spans".split())
 
 
 class Spent(msgspec.Struct, frozen=True):

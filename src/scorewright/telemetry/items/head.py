@@ -13,32 +13,37 @@ _HEAD: Final = b'{"head":%10d,'
 _HEAD_BYTES: Final = len(_HEAD % 0)
 
 
-def with_head(front: JsonObject, light: JsonObject, heavy: JsonObject, behind: JsonObject) -> bytes:
+def with_head(
+    front: JsonObject, light: bytes, heavy: JsonObject, behind: JsonObject, spans: bytes
+) -> bytes:
     """Put an item together.
 
     Args:
         front: Members before `trace`.
-        light: The light members of `trace`.
+        light: The light members of `trace`, as `members_of` writes them.
         heavy: Its other members, at least one.
-        behind: Members behind `trace`, at least one.
+        behind: Members behind `trace`.
+        spans: The list of spans, as JSON.
 
     Returns:
         The item: up to the number in `head`, with two braces behind, it is an object of front and light members.
     """
-    start = _members(front) + b',"trace":{' + _members(light)
+    start = b'%b,"trace":{%b' % (members_of(front), light)
     return b"".join(
         (
             _HEAD % (_HEAD_BYTES + len(start)),
             start,
             b",",
-            _members(heavy),
+            members_of(heavy),
             b"},",
-            _members(behind),
+            members_of(behind) + b"," if behind else b"",
+            b'"spans":',
+            spans,
             b"}",
         )
     )
 
 
-def _members(body: JsonObject) -> bytes:
+def members_of(body: JsonObject) -> bytes:
     """Write an object without its braces."""
     return msgspec.json.encode(body)[1:-1]
