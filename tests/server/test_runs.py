@@ -21,6 +21,8 @@ from scorewright.services.run_work import RunWork
 from scorewright.services.run_worker import RunWorker
 from scorewright.services.runner_choice import Runners
 from scorewright.storage.database import Database
+from scorewright.storage.repositories import results as result_rows
+from scorewright.storage.repositories import runs as run_rows
 from scorewright.storage.repositories import shares as share_rows
 from scorewright.storage.repositories.projects import project_id
 from scorewright.storage.repositories.results import ResultFilter
@@ -265,6 +267,20 @@ def test_two_that_do_the_same_chunk_leave_one_result(client: TestClient, databas
 
     assert get(client, run)["done"] == 40
     assert len(get(client, run, "/results", limit=500)["items"]) == 40
+
+
+def test_two_who_store_results_of_one_run_do_not_wait_for_each_other(
+    client: TestClient, database: Database
+):
+    if database.is_sqlite:
+        return  # there one writes at a time
+    run = start(client, numbers_task(5, "parity"))
+    records = expected(2, "parity", clock_s=run["clock_s"])[0]
+    with database.write() as one, database.write() as other:
+        for connection, number in ((one, 1), (other, 2)):
+            connection.exec_driver_sql("SET LOCAL lock_timeout = '2s'")
+            result_rows.insert(connection, run["id"], [(0, number, records[number - 1])])
+        assert run_rows.lock(one, run["id"]) is not None
 
 
 def test_a_paused_run_keeps_what_it_has_and_goes_on(client: TestClient, database: Database):
