@@ -218,3 +218,14 @@ def test_an_id_says_which_span_an_item_is_of(name: str, tmp_path: Path):
     for number, item in enumerate(items, 1):
         spans = [item[part][name] for part, name in ID_MEMBERS if part in item]
         assert source.item_id(number) == "/".join([item["traceId"], *spans])
+
+
+def test_picked_items_of_several_levels_are_told_apart(tmp_path: Path):
+    source = opened("all levels", tmp_path)
+    some = numbered_items(source, list(range(source.size, 0, -1)))
+
+    for level, count in {Level.TRACE: 7, Level.AGENT: 7, Level.LLM: 14}.items():
+        seen = some.of_level(level)
+        ids = [seen.item_id(number) for number in range(1, seen.size + 1)]
+        assert len(ids) == count
+        assert [source.number_of(item_id) for item_id in ids] == list(seen.numbers)
