@@ -256,3 +256,14 @@ def test_a_list_of_requests_is_refused_instead_of_read_as_rows(tmp_path: Path):
 
     with pytest.raises(CallerError, match="not an object but a list"):
         open_source(tmp_path / "export.json")
+
+
+def test_picked_items_of_several_levels_are_told_apart(tmp_path: Path):
+    source = opened("all levels", tmp_path)
+    some = numbered_items(source, list(range(source.size, 0, -1)))
+
+    for level, count in {Level.TRACE: 7, Level.AGENT: 7, Level.LLM: 14}.items():
+        seen = some.of_level(level)
+        ids = [seen.item_id(number) for number in range(1, seen.size + 1)]
+        assert len(ids) == count
+        assert [source.number_of(item_id) for item_id in ids] == list(seen.numbers)

@@ -179,15 +179,14 @@ def test_one_that_hangs_leaves_time_for_the_others_and_the_whole_is_bounded(data
         done = preview(
             bounded,
             {"source": hanging},
-            {
-                "source": "def evaluate(output, trace):\n    return {'score': 1, 'explanation': ''}\n"
-            },
-            items=[{"output": n, "trace": None} for n in range(50)],
+            {"source": "def evaluate(output):\n    return {'score': 1, 'explanation': ''}\n"},
+            items=[{"output": n} for n in range(50)],
             timeout_s=0.4,
         )
         took = time.monotonic() - began
 
     assert done["stopped_early"]
+    assert [one["error"] for one in done["evaluators"]] == [None, None]
     hung, quick = (one["results"] for one in done["evaluators"])
     assert 0 < len(hung) < 50
     assert {result["failure"]["code"] for result in hung} == {"timeout"}

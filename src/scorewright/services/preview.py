@@ -98,7 +98,6 @@ class _Clock:
     def __init__(self, total_s: float) -> None:
         self._start_s = time.monotonic()
         self._total_s = total_s
-        self.ran_out = False
 
     @property
     def spent_s(self) -> float:
@@ -109,14 +108,25 @@ class _Clock:
         return self._total_s - self.spent_s
 
     def is_over(self) -> bool:
-        self.ran_out = self.ran_out or self.left_s <= 0
-        return self.ran_out
+        return self.left_s <= 0
 
     def stop(self) -> bool:
         """Break off what asks: being told to stop, it would first wait for the items under way."""
         if self.is_over():
             raise _TimeIsOverError
         return False
+
+
+class _Tried(msgspec.Struct, frozen=True):
+    """An evaluator that can be tried, with the items of its level."""
+
+    trial: Trial
+    task: Task
+    items: PickedItems
+
+    @property
+    def is_done(self) -> bool:
+        return len(self.trial.records) >= self.items.size
 
 
 class _Trying:
@@ -126,7 +136,12 @@ class _Trying:
         self.settings = Settings(limits=limits)
         self._items = items
         self._clock = clock
-        self._tried: list[tuple[Trial, Task]] = []
+        self._tried: list[_Tried] = []
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether something was not judged."""
+        return not all(one.is_done for one in self._tried)
 
     def prepare(
         self, trials: Sequence[Trial], subjects: Sequence[Subject], runners: Runners
@@ -146,43 +161,36 @@ class _Trying:
                     params=subject.params,
                 )
                 (job,) = plan_jobs([task], self._items, self.settings)
+                level = self._items.item_level(trial.evaluator.level)
                 task.runner.dialect(job.load)  # TypeScript is translated, or refused
             except CallerError as error:
                 trial.refusal = _refusal(error)
             else:
-                self._tried.append((trial, task))
+                self._tried.append(_Tried(trial, task, self._items.of_level(level)))
 
     def judge(self) -> None:
         """Judge all items by each evaluator in turn, or as many as there is time for."""
-        for at, (trial, task) in enumerate(self._tried):
+        for at, tried in enumerate(self._tried):
             if self._clock.is_over():
                 return
-            share_s = self._clock.left_s / (len(self._tried) - at)
-            self._judge_all(trial, task, _Clock(share_s))
+            self._judge_all(tried, _Clock(self._clock.left_s / (len(self._tried) - at)))
 
-    def _judge_all(self, trial: Trial, task: Task, share: _Clock) -> None:
-        size, timeout_s = self._items.size, self.settings.limits.timeout_s
-        self._judge_some(trial, task, end=min(1, size))
-        if len(trial.records) < size and not share.is_over():
+    def _judge_all(self, tried: _Tried, share: _Clock) -> None:
+        self._judge_some(tried, 1)
+        if not tried.is_done and not share.is_over():
             at_once = _Clock(min(share.left_s, _AT_ONCE_S))
             with suppress(_TimeIsOverError):
-                self._judge_some(trial, task, end=size, should_stop=at_once.stop)
-        while len(trial.records) < size and not share.is_over():
-            few = max(1, int(share.left_s / timeout_s))
-            self._judge_some(trial, task, end=len(trial.records) + few)
-        self._clock.ran_out = self._clock.ran_out or share.ran_out
+                self._judge_some(tried, tried.items.size, should_stop=at_once.stop)
+        while not tried.is_done and not share.is_over():
+            self._judge_some(tried, max(1, int(share.left_s / self.settings.limits.timeout_s)))
 
     def _judge_some(
-        self,
-        trial: Trial,
-        task: Task,
-        *,
-        end: int,
-        should_stop: Callable[[], bool] = lambda: False,
+        self, tried: _Tried, most: int, *, should_stop: Callable[[], bool] = lambda: False
     ) -> None:
-        """Judge the items behind those that are judged already, up to a place."""
-        items = self._items.part(len(trial.records), end)
-        evaluation = Evaluation(items, [task], settings=self.settings)
+        """Judge the items behind those that are judged already."""
+        trial, start = tried.trial, len(tried.trial.records)
+        items = tried.items.part(start, start + most)
+        evaluation = Evaluation(items, [tried.task], settings=self.settings)
         for records in evaluation.run(should_stop=should_stop):
             trial.records += records
         (runner,), (look,) = evaluation.report.runners, evaluation.report.second_looks
@@ -192,23 +200,24 @@ class _Trying:
 
     def check_purity(self, runners: Runners) -> None:
         """Judge the first items again and again, with one thing changed each time."""
-        items = self._items.part(0, _PURITY_ITEMS)
-        if not self._tried or not items.size or self._clock.is_over():
+        checked = [one for one in self._tried if one.items.size]
+        if not checked or self._clock.is_over():
             return
-        judgements = items.size * _PURITY_PASSES * len(self._tried)
+        judgements = _PURITY_ITEMS * _PURITY_PASSES * len(checked)
         limits = self.settings.limits
         timeout_s = max(_LEAST_TIMEOUT_S, min(limits.timeout_s, self._clock.left_s / judgements))
         found = check_purity(
-            [task for _, task in self._tried],
-            items,
+            [one.task for one in checked],
+            self._items,
             settings=Settings(
                 limits=msgspec.structs.replace(limits, timeout_s=timeout_s),
+                limit=_PURITY_ITEMS,
                 clock_s=self.settings.clock_s,
             ),
             make_runner=runners.python_with_hash_seed,
         )
-        for (trial, _), purity in zip(self._tried, found, strict=True):
-            trial.purity = purity
+        for one, purity in zip(checked, found, strict=True):
+            one.trial.purity = purity
 
 
 def preview(  # noqa: PLR0913 - each by name
@@ -253,7 +262,7 @@ def preview(  # noqa: PLR0913 - each by name
         trials=trials,
         clock_s=trying.settings.clock_s,
         duration_s=clock.spent_s,
-        stopped_early=clock.ran_out,
+        stopped_early=trying.is_unfinished,
     )
 
 

@@ -11,7 +11,8 @@ from scorewright.domain.convention import Level
 from scorewright.domain.item_shape import ItemShape
 from scorewright.domain.json_text import decode_object
 from scorewright.domain.json_value import JsonObject
-from scorewright.sources.source import Field, Notice, Source, SourceKind
+from scorewright.sources.listed import chosen
+from scorewright.sources.source import Field, Notice, Source, SourceKind, Wanted
 
 
 @runtime_checkable
@@ -104,9 +105,9 @@ class Part:
         """Say how arguments are read from the items of a level."""
         return self._source.shape(level)
 
-    def items(self) -> Iterator[bytes]:
-        """Stream the items in order."""
-        return self._reader.read(self._numbers)
+    def items(self, wanted: Wanted = None) -> Iterator[bytes]:
+        """Stream the items in order, or those of them that are wanted."""
+        return self._reader.read([*chosen(self._numbers, wanted)])
 
     def sample(self, n: int) -> list[JsonObject]:
         """Decode the first items."""

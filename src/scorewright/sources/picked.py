@@ -58,6 +58,15 @@ class PickedItems:
         """Return the items from one place, from 0, up to another."""
         return type(self)(self._source, self.numbers[start:end], self._items[start:end])
 
+    def of_level(self, level: Level) -> Self:
+        """Return those that evaluators of a level see."""
+        seen = [
+            (number, item)
+            for number, item in zip(self.numbers, self._items, strict=True)
+            if self._source.has_level(number, level)
+        ]
+        return type(self)(self._source, [one for one, _ in seen], [item for _, item in seen])
+
     def item_level(self, level: Level) -> Level:
         """Return the level of the items that an evaluator of a level sees here.
 
