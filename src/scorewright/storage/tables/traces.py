@@ -60,7 +60,7 @@ traces: Final = sa.Table(
     sa.Column("attributes", Json, nullable=False),
     sa.Column("long_attributes", Json, nullable=False),
     sa.Index(None, "project_id", "order_us", "trace_id"),
-    sa.Index(None, "project_id", "session_key"),
+    sa.Index(None, "project_id", "session_key", "order_us", "trace_id"),
 )
 
 
