@@ -10,10 +10,10 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from scorewright.domain.definition import Definition
-from scorewright.domain.errors import CallerError, EvaluatorError, NotFoundError
+from scorewright.domain.errors import CallerError, EvaluatorError
 from scorewright.domain.evaluator import Evaluator, build_evaluator
 from scorewright.domain.json_value import JsonObject
-from scorewright.domain.suggestion import quote
+from scorewright.services.server_parts import make_parts
 from scorewright.storage.database import Database
 
 #: Stands for the name of a draft that has none yet.
@@ -60,7 +60,10 @@ def read_evaluator(database: Database, project_id: str, previewed: Previewed) ->
 
 
 def _saved_evaluator(database: Database, project_id: str, saved: Saved) -> Evaluator:
-    del database, project_id  # evaluators are not kept in the database yet
-    raise NotFoundError(f"there is no evaluator {quote(saved.evaluator)} in this project").at(
-        "/evaluator"
-    )
+    try:
+        found = make_parts(database).find_evaluator(
+            project_id, saved.evaluator, None if saved.version == "latest" else saved.version
+        )
+    except CallerError as error:
+        raise error.at("/evaluator") from None
+    return found.evaluator

@@ -58,7 +58,7 @@ def start(
     frozen = tasks.check(parts, project_id, task.spec)
     values = {
         "source": parts.freeze_source(project_id, task.spec.source),
-        "settings": msgspec.to_builtins(task.spec.settings),
+        "settings": msgspec.to_builtins(tasks.run_settings(parts, task.spec)),
         "resolved": encode_frozen(frozen),
         "clock_s": time.time() if clock_s is None else clock_s,
         "mode": "all",
