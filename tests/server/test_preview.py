@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from command_line import CommandLine
 from callers import new_client
+from command_line import CommandLine
 from scorewright.api.context import Context
 from scorewright.domain.errors import OurError
 from scorewright.services.runner_pool import RunnerPool

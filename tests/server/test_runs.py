@@ -117,9 +117,7 @@ def test_summaries_are_those_of_the_stored_results(client: TestClient, database:
     summary = Summary("picky", score_range=(0.0, 1.0))
     summary.add_batch([one.item_no for one in rows], [to_item_outcome(one.record) for one in rows])
 
-    assert get(client, run, "/summary")["summary"][0] == json.loads(
-        json.dumps(summary.document())
-    )
+    assert get(client, run, "/summary")["summary"][0] == json.loads(json.dumps(summary.document()))
 
 
 def test_results_can_be_asked_for_in_many_ways(client: TestClient, database: Database):

@@ -139,7 +139,8 @@ def _pointer(location: Sequence[Any], body: Any) -> str:
 
 def _steps_in(body: Any, location: Sequence[Any]) -> Iterator[Any]:
     """Leave out the steps that stand for a choice between types, and are not in the body."""
-    place, told_apart = body, None
+    place: Any = body
+    told_apart: Any = None
     for at, step in enumerate(location, 1):
         if isinstance(place, dict):
             members = cast("dict[Any, Any]", place)

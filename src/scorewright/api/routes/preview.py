@@ -59,7 +59,9 @@ def _items(
     source = open_described(context.database, project, description, levels=levels)
     if body.numbers is not None:
         return numbered_items(source, body.numbers)
-    return first_items(source, levels=levels, filter_text=filter_of_items(description), n=body.n).items
+    return first_items(
+        source, levels=levels, filter_text=filter_of_items(description), n=body.n
+    ).items
 
 
 def _trial(trial: service.Trial) -> dict[str, Any]:

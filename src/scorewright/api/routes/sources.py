@@ -71,7 +71,9 @@ def source_sample(body: SampleRequest, project: ProjectId, context: InContext) -
     """Return the first items of a source that match its filter."""
     description = to_description(body.source)
     found = open_described(context.database, project, description, levels=(body.level,))
-    look = first_items(found, levels=(body.level,), filter_text=filter_of_items(description), n=body.n)
+    look = first_items(
+        found, levels=(body.level,), filter_text=filter_of_items(description), n=body.n
+    )
     sample = {
         "items": [
             {"number": number, "item_id": item_id, "data": data}
