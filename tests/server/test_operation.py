@@ -12,7 +12,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,6 @@ from fastapi import FastAPI
 from starlette.testclient import TestClient
 
 from callers import new_client
-from served import server
 from scorewright.api.context import Context
 from scorewright.domain.errors import UsageError
 from scorewright.services.readiness import SandboxCheck
@@ -32,6 +30,7 @@ from scorewright.services.settings import Settings, read_settings
 from scorewright.storage.database import Database, sqlite_url
 from scorewright.storage.repositories.projects import ensure_default_project
 from scorewright.storage.schema import migrate
+from served import server
 
 KEYS = "/api/v1/projects/default/api-keys"
 ROOT = Path(__file__).parents[2]

@@ -76,13 +76,10 @@ def begin(client: httpx.Client, name: str, source: Any, *evaluators: str, **more
 
 def watch(client: httpx.Client, run: Any) -> list[Any]:
     """Follow a run to its end; returns the states that it was in."""
-    states: list[Any] = []
     with client.stream("GET", f"{BASE}/runs/{run['id']}/events") as answer:
         assert answer.status_code == 200
-        for line in answer.iter_lines():
-            if line.startswith("data:"):
-                states.append(json.loads(line.removeprefix("data:")))
-    return states
+        lines = list(answer.iter_lines())
+    return [json.loads(line.removeprefix("data:")) for line in lines if line.startswith("data:")]
 
 
 def results(client: httpx.Client, run: Any) -> list[Any]:
@@ -156,6 +153,24 @@ def _on_the_command_line(cli: CommandLine, folder: Path) -> list[Any]:
     return [line for line in lines if "item_id" in line]
 
 
+def test_a_new_server_shows_the_demo_once_with_its_tasks_run(
+    options: tuple[str, ...], tmp_path: Path
+):
+    for _ in range(2):
+        with server(tmp_path / "home", *options, "--no-auth", "--demo") as running:
+            client = httpx.Client(base_url=running.address, timeout=60)
+            runs = made(client.get(f"{BASE}/runs"), 200)["items"]
+            assert [watch(client, run)[-1]["status"] for run in runs] == ["completed"] * 2
+            found = sorted(
+                made(client.get(f"{BASE}/runs/{run['id']}"), 200)["total"] for run in runs
+            )
+            assert found == [12, 40]
+            summaries = [made(client.get(f"{BASE}/runs/{run['id']}/summary"), 200) for run in runs]
+            results = [one for summary in summaries for one in summary["summary"]]
+            assert {one["failed"] for one in results} == {0}
+            assert all(0 < one["mean"] < 1 for one in results)
+
+
 def test_traces_that_were_sent_are_judged_and_later_ones_are_not_of_that_run(
     options: tuple[str, ...], tmp_path: Path
 ):
@@ -203,7 +218,7 @@ def test_a_server_that_is_killed_in_the_middle_completes_the_run_when_it_is_back
     options: tuple[str, ...], tmp_path: Path
 ):
     home = tmp_path / "home"
-    count = 3_000
+    count = 1_200
     rows = b"".join(b'{"id": "%d", "output": "%s"}\n' % (n, b"x" * (n % 7)) for n in range(count))
     with server(home, *options) as running:
         key = new_key(running, "write")

@@ -144,8 +144,10 @@ def _steps_in(body: Any, location: Sequence[Any]) -> Iterator[Any]:
     for at, step in enumerate(location, 1):
         if isinstance(place, dict):
             members = cast("dict[Any, Any]", place)
-            if at < len(location) and step == members.get("kind") and place is not told_apart:
-                told_apart = place  # the form of this value, though a member may have the same name
+            if at < len(location) and step == members.get("kind") and members is not told_apart:
+                told_apart = (
+                    members  # the form of this value, though a member may have the same name
+                )
                 continue
             if step in members or at == len(location):  # the last one may be what is missing
                 yield step

@@ -93,6 +93,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_runner(commands)
     _add_serve(commands)
     _add_worker(commands)
+    _add_demo(commands)
     _add_migrate(commands)
     return parser
 
@@ -292,6 +293,9 @@ def _add_serve(commands: _Commands) -> None:
         action="store_true",
         help="leave the runs to `scorewright worker`, on this machine or others",
     )
+    parser.add_argument(
+        "--demo", action="store_true", help="load data and tasks to look at, unless they are there"
+    )
 
 
 def _add_worker(commands: _Commands) -> None:
@@ -301,6 +305,17 @@ def _add_worker(commands: _Commands) -> None:
         summary="Work on the runs of a server that uses PostgreSQL, beside it and other workers.",
         example="scorewright worker --database postgresql://scorewright@db/scorewright",
         call=_call_worker,
+    )
+    add_database(parser)
+
+
+def _add_demo(commands: _Commands) -> None:
+    parser = _command(
+        commands,
+        "demo",
+        summary="Load data, traces, evaluators and tasks to look at, and run the tasks.",
+        example="scorewright demo && scorewright serve",
+        call=_call_demo,
     )
     add_database(parser)
 
@@ -427,6 +442,7 @@ def _call_serve(options: argparse.Namespace) -> int:
             migrate=options.migrate,
             login_link=options.login_link,
             no_worker=options.no_worker,
+            demo=options.demo,
         )
     )
 
@@ -435,6 +451,12 @@ def _call_worker(options: argparse.Namespace) -> int:
     from scorewright.cli.serve import worker_command
 
     return worker_command(options.database)
+
+
+def _call_demo(options: argparse.Namespace) -> int:
+    from scorewright.cli.serve import demo_command
+
+    return demo_command(options.database)
 
 
 def _call_migrate(options: argparse.Namespace) -> int:

@@ -21,6 +21,7 @@ from scorewright.cli.server_log import start_log
 from scorewright.cli.speech import say
 from scorewright.domain.errors import UsageError
 from scorewright.services.access import NewKey, ensure_first_key, make_general_key
+from scorewright.services.demo import load_demo, wait_for_runs
 from scorewright.services.run_worker import RunWorker
 from scorewright.services.server_parts import make_parts
 from scorewright.services.settings import Settings, read_settings, url_host
@@ -44,6 +45,7 @@ class ServeOptions:
     migrate: bool
     login_link: bool
     no_worker: bool
+    demo: bool
 
 
 class _Server(uvicorn.Server):
@@ -89,11 +91,48 @@ def serve_command(options: ServeOptions) -> int:
         require_current(database)
         start_log()
         ensure_default_project(database)
+        if options.demo:
+            load_demo(database, make_parts(database))
         _tell(settings, listener.getsockname()[1], _login_key(database, settings, options))
         _serve(database, settings, listener, has_worker=not options.no_worker)
     finally:
         database.close()
         listener.close()
+    return 0
+
+
+def demo_command(database_url: str | None) -> int:
+    """Put the demo into a database, and run its tasks.
+
+    Args:
+        database_url: None where the environment or a default decides.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        StorageError: The database is not there, or its tables are of another version.
+    """
+    settings = read_settings(os.environ, database_url=database_url)
+    database = _open(settings)
+    try:
+        if database.is_sqlite:
+            migrate(database)
+        require_current(database)
+        ensure_default_project(database)
+        started = load_demo(database, make_parts(database))
+        if not started:
+            say("the demo is there already")
+            return 0
+        worker = _make_worker(database, settings)
+        worker.start()
+        try:
+            wait_for_runs(database, started)
+        finally:
+            worker.close()
+    finally:
+        database.close()
+    say("the demo is loaded: scorewright serve shows it")
     return 0
 
 
