@@ -55,3 +55,21 @@ def server(home: Path, *options: str) -> Generator[Server]:
     finally:
         process.kill()
         process.communicate()
+
+
+@contextmanager
+def worker(database_url: str) -> Generator[subprocess.Popen[str]]:
+    """Run a worker without a server, until it is told to stop or killed in the end."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "scorewright", "worker", "--database", database_url],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith("working on runs")
+        yield process
+    finally:
+        process.kill()
+        process.communicate()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import time
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,8 @@ import httpx
 import pytest
 
 from command_line import CommandLine
-from served import Server, server
+from databases import new_database
+from served import Server, server, worker
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
@@ -239,6 +241,40 @@ def test_a_server_that_is_killed_in_the_middle_completes_the_run_when_it_is_back
         assert len(records) == count
         assert len(judged(records)) == count
         assert {one["status"] for one in records} == {"scored"}
+
+
+def test_workers_do_the_runs_of_a_server_that_does_none_and_hand_back_what_they_leave(
+    postgres: str, tmp_path: Path
+):
+    url = new_database(postgres)
+    options = ("--migrate", "--database", url, "--no-auth", "--no-worker")
+    items = [{"id": str(n), "output": "x" * (n % 5)} for n in range(600)]
+    with (
+        server(tmp_path / "home", *options) as running,
+        httpx.Client(base_url=running.address, timeout=60) as client,
+    ):
+        save(client, "slow", SLOW)
+        run = begin(client, "long", {"kind": "items", "items": items}, "slow")
+        assert (run["status"], run["queue_position"]) == ("queued", 0)
+        with worker(url) as first:
+            _wait_until_some_are_done(client, run)
+            first.send_signal(signal.SIGTERM)
+            assert first.wait(60) == 0
+        left = made(client.get(f"{BASE}/runs/{run['id']}"), 200)
+        assert left["status"] == "running"
+        assert 0 < left["done"] < len(items)
+        with worker(url):
+            assert watch(client, run)[-1]["status"] == "completed"
+        assert len(judged(results(client, run))) == len(items)
+
+
+def test_sqlite_has_no_workers_beside_its_server(tmp_path: Path, cli: CommandLine):
+    url = f"sqlite:///{tmp_path}/some.db"
+
+    for refused in (("worker",), ("serve", "--no-worker")):
+        done = cli(*refused, "--database", url)
+        assert done.code == 2
+        assert "PostgreSQL" in done.stderr
 
 
 def _wait_until_some_are_done(client: httpx.Client, run: Any) -> None:
