@@ -13,10 +13,13 @@ from callers import new_client
 from run_parts import work_off
 from scorewright.api.composition import make_context
 from scorewright.domain.errors import UsageError
+from scorewright.services.access import create_key
 from scorewright.services.server_parts import make_parts
 from scorewright.services.settings import Settings
 from scorewright.storage.database import Database
 from scorewright.storage.repositories.projects import ensure_default_project
+from scorewright.storage.tables import projects
+from scorewright.storage.tables.metadata import new_id, now_us
 
 BASE = "/api/v1/projects/default"
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -146,6 +149,26 @@ def test_what_is_wrong_about_a_source_is_pointed_at(
         client.post(f"{BASE}/tasks", json=body),
     ):
         assert made(answer, 422)["errors"][0]["pointer"] == pointer
+
+
+def test_a_key_sends_to_its_own_project_and_to_no_other(client: TestClient, database: Database):
+    other = new_id()
+    with database.write() as connection:
+        row = {"id": other, "name": "other", "created_us": now_us()}
+        connection.execute(projects.insert().values(row))
+    key = create_key(database, other, name="sender", scopes=["ingest"], expires_us=None)
+    line = (EXAMPLES / "support/traces.otlp.jsonl").read_bytes().splitlines()[0]
+    kind = {"Content-Type": "application/json"}
+    sender = new_client(make_context(database, Settings()), secret=key.secret)
+
+    def send(**headers: str) -> int:
+        return sender.post("/v1/traces", content=line, headers={**kind, **headers}).status_code
+
+    assert send(**{"X-Scorewright-Project": "default"}) == 404
+    assert send(**{"X-Scorewright-Project": "nowhere"}) == 404
+    assert send() == 200
+    assert client.get(f"{BASE}/traces").json()["items"] == []
+    assert len(client.get("/api/v1/projects/other/traces").json()["items"]) == 1
 
 
 def test_a_server_runs_nothing_without_a_sandbox():
