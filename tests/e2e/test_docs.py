@@ -26,6 +26,8 @@ COMMANDS = (
     "traces inspect",
     "runner check",
     "serve",
+    "worker",
+    "demo",
     "migrate",
 )
 

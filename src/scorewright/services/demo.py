@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final
 
@@ -95,18 +95,25 @@ def load_demo(database: Database, parts: RunParts) -> list[Run]:
         The runs.
     """
     project_id = first_project_id(database)
-    try:
-        datasets.get_dataset(database, project_id, DATASET)
-    except NotFoundError:
-        pass
-    else:
+    if _is_there(tasks.find, database, project_id, _TASKS[-1].name):
         return []
     _load_data(database, project_id)
     started: list[Run] = []
-    for spec in _TASKS:
-        tasks.create(database, parts, project_id, spec)
+    for spec in _TASKS:  # one of a start that was broken off is there, perhaps without a run
+        if not _is_there(tasks.find, database, project_id, spec.name):
+            tasks.create(database, parts, project_id, spec)
         started.append(runs.start(database, parts, project_id, spec.name))
     return started
+
+
+def _is_there(
+    find: Callable[[Database, str, str], object], database: Database, project_id: str, name: str
+) -> bool:
+    try:
+        find(database, project_id, name)
+    except NotFoundError:
+        return False
+    return True
 
 
 def _load_data(database: Database, project_id: str) -> None:
@@ -114,9 +121,13 @@ def _load_data(database: Database, project_id: str) -> None:
     for request in trace_requests():
         take_spans(database, project_id, msgspec.json.encode(request), "json", known)
     for name, fields in _EVALUATORS.items():
+        if _is_there(saved_evaluators.get, database, project_id, name):
+            continue
         source = (_FOLDER / str(fields["source"])).read_text(encoding="utf-8")
         said = {key: value for key, value in fields.items() if key != "source"}
         saved_evaluators.create(database, project_id, source=source, fields={"name": name, **said})
+    if _is_there(datasets.get_dataset, database, project_id, DATASET):
+        return
     datasets.create_dataset(
         database,
         project_id,
