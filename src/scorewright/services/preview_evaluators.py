@@ -10,10 +10,10 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from scorewright.domain.definition import Definition
-from scorewright.domain.errors import CallerError, EvaluatorError, NotFoundError
+from scorewright.domain.errors import CallerError, EvaluatorError
 from scorewright.domain.evaluator import Evaluator, build_evaluator
 from scorewright.domain.json_value import JsonObject
-from scorewright.domain.suggestion import quote
+from scorewright.services.saved_evaluators import get_version
 from scorewright.storage.database import Database
 
 #: Stands for the name of a draft that has none yet.
@@ -46,7 +46,11 @@ def read_evaluator(database: Database, project_id: str, previewed: Previewed) ->
         CallerError: The caller's: there is no such one, or it is none; the pointer is of the part that is wrong.
     """
     if isinstance(previewed, Saved):
-        return _saved_evaluator(database, project_id, previewed)
+        try:
+            kept = get_version(database, project_id, previewed.evaluator, previewed.version)
+        except CallerError as error:
+            raise error.at("/evaluator") from None
+        return kept.version.evaluator
     try:
         definition = msgspec.convert(previewed.fields, Definition, strict=True)
     except msgspec.ValidationError as error:
@@ -57,10 +61,3 @@ def read_evaluator(database: Database, project_id: str, previewed: Previewed) ->
         return build_evaluator(previewed.source, definition, origin=definition.name or DRAFT_NAME)
     except CallerError as error:
         raise error.at(error.pointer or "/source") from None
-
-
-def _saved_evaluator(database: Database, project_id: str, saved: Saved) -> Evaluator:
-    del database, project_id  # evaluators are not kept in the database yet
-    raise NotFoundError(f"there is no evaluator {quote(saved.evaluator)} in this project").at(
-        "/evaluator"
-    )
