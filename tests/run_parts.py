@@ -50,22 +50,26 @@ def find_evaluator(_project_id: str, ref: str, version: int | None) -> SavedEval
 
 
 def open_numbers(_project_id: str, description: JsonObject, _levels: Collection[Level]) -> Source:
-    count = description["count"]
-    assert isinstance(count, int)
+    count = int(str(description["dataset"]).removeprefix("numbers-"))
     return from_rows([{"n": number, "outputs": str(number)} for number in range(1, count + 1)])
 
 
 def make_parts() -> RunParts:
     parts = RunParts(find_evaluator)
-    parts.openers["numbers"] = open_numbers
+    parts.openers["dataset"] = open_numbers
     return parts
+
+
+def numbers_source(count: int) -> JsonObject:
+    """The first numbers, as `make_parts` opens them."""
+    return {"kind": "dataset", "dataset": f"numbers-{count}"}
 
 
 def numbers_task(count: int, *evaluators: str, name: str = "numbers") -> JsonObject:
     """The body of a task over the first numbers."""
     return {
         "name": name,
-        "source": {"kind": "numbers", "count": count},
+        "source": numbers_source(count),
         "evaluators": [{"evaluator": one} for one in evaluators],
     }
 

@@ -12,7 +12,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +30,7 @@ from scorewright.services.settings import Settings, read_settings
 from scorewright.storage.database import Database, sqlite_url
 from scorewright.storage.repositories.projects import ensure_default_project
 from scorewright.storage.schema import migrate
+from served import server
 
 KEYS = "/api/v1/projects/default/api-keys"
 ROOT = Path(__file__).parents[2]
@@ -38,43 +38,6 @@ ROOT = Path(__file__).parents[2]
 
 def check(tier: str, state: Any) -> TierCheck:
     return TierCheck(tier, state, {}, None, 1, 0.0)
-
-
-class Server:
-    """A real server in a process of its own."""
-
-    def __init__(self, process: subprocess.Popen[str], address: str, token: str | None) -> None:
-        self.process = process
-        self.address = address
-        self.token = token
-
-    def stop(self) -> str:
-        """Tell it to stop; returns its log."""
-        self.process.send_signal(signal.SIGTERM)
-        return self.process.communicate(timeout=60)[1]
-
-
-@contextmanager
-def server(home: Path, *options: str) -> Generator[Server]:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "scorewright", "serve", "--port", "0", *options],
-        env={**os.environ, "SCOREWRIGHT_HOME": str(home)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        assert process.stdout is not None
-        line = process.stdout.readline()
-        found = re.search(r"http://127\.0\.0\.1:\d+", line)
-        assert found, (line, process.communicate(timeout=60)[1])
-        token = None
-        if "link" in line:
-            token = process.stdout.readline().rstrip().partition("token=")[2]
-        yield Server(process, found[0], token)
-    finally:
-        process.kill()
-        process.communicate()
 
 
 @pytest.fixture

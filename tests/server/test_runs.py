@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from run_parts import make_parts, numbers_task, work_off
+from run_parts import make_parts, numbers_source, numbers_task, work_off
 from scorewright.domain.aggregate import Summary
 from scorewright.domain.result_record import ResultRecord, to_item_outcome
 from scorewright.services import run_results, runs
@@ -51,7 +51,7 @@ def post(client: TestClient, run: dict[str, Any], path: str, **body: Any) -> Any
 def expected(count: int, *names: str, clock_s: float) -> tuple[list[ResultRecord], list[Any]]:
     """What the command line makes of the same: records and summaries."""
     parts = make_parts()
-    source = parts.open_source("", {"kind": "numbers", "count": count}, ())
+    source = parts.open_source("", numbers_source(count), ())
     runners = Runners("auto")
     try:
         found = [parts.find_evaluator("", name, None).evaluator for name in names]
@@ -117,9 +117,7 @@ def test_summaries_are_those_of_the_stored_results(client: TestClient, database:
     summary = Summary("picky", score_range=(0.0, 1.0))
     summary.add_batch([one.item_no for one in rows], [to_item_outcome(one.record) for one in rows])
 
-    assert get(client, run, "/summary")["summary"][0] == json.loads(
-        json.dumps(summary.document(name_item=str))
-    )
+    assert get(client, run, "/summary")["summary"][0] == json.loads(json.dumps(summary.document()))
 
 
 def test_results_can_be_asked_for_in_many_ways(client: TestClient, database: Database):
@@ -351,13 +349,13 @@ def test_a_run_with_nothing_to_judge_again_says_so(client: TestClient, database:
 def test_data_that_changed_end_a_run_with_the_reason(client: TestClient, database: Database):
     run = start(client, numbers_task(5, "parity"))
     parts = make_parts()
-    del parts.openers["numbers"]
+    del parts.openers["dataset"]
 
     work_off(database, parts)
 
     found = get(client, run)
     assert found["status"] == "failed"
-    assert "numbers" in found["error"]
+    assert "dataset" in found["error"]
     assert post(client, run, "resume").json()["status"] == "queued"
     work_off(database)
     assert get(client, run)["status"] == "completed"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from run_parts import numbers_task
+from run_parts import numbers_source, numbers_task
 
 TASKS = "/api/v1/projects/default/tasks"
 
@@ -28,7 +28,7 @@ def test_a_task_is_found_by_name_and_id_and_says_all_that_was_said(client: TestC
         answer = client.get(f"{TASKS}/{ref}")
         assert answer.json() == made
         assert answer.headers["etag"] == '"1"'
-    assert made["source"] == {"kind": "numbers", "count": 5}
+    assert made["source"] == {**numbers_source(5), "version": "latest", "filter": None}
     assert made["settings"]["filter"] == "n > 2"
     assert made["evaluators"][0]["evaluator"] == "parity"
 

@@ -115,11 +115,17 @@ def database_problem(error: Exception) -> JSONResponse:
 def _invalid(_request: Request, error: Exception) -> JSONResponse:
     invalid = cast("RequestValidationError", error)
     parts = [
-        WrongPart(pointer=_pointer(one["loc"], invalid.body), detail=one["msg"])
+        WrongPart(pointer=_pointer(_whole_location(one), invalid.body), detail=one["msg"])
         for one in invalid.errors()
     ]
     detail = "; ".join(f"{part.pointer}: {part.detail}" for part in parts[:3])
     return problem(HTTPStatus.UNPROCESSABLE_ENTITY, detail, errors=parts)
+
+
+def _whole_location(error: Mapping[str, Any]) -> Sequence[Any]:
+    """Return where an error is; what tells the forms of a value apart is named when that is what is wrong."""
+    is_of_kind = error["type"] in ("union_tag_invalid", "union_tag_not_found")
+    return [*error["loc"], "kind"] if is_of_kind else error["loc"]
 
 
 def _pointer(location: Sequence[Any], body: Any) -> str:
@@ -133,10 +139,16 @@ def _pointer(location: Sequence[Any], body: Any) -> str:
 
 def _steps_in(body: Any, location: Sequence[Any]) -> Iterator[Any]:
     """Leave out the steps that stand for a choice between types, and are not in the body."""
-    place = body
+    place: Any = body
+    told_apart: Any = None
     for at, step in enumerate(location, 1):
         if isinstance(place, dict):
             members = cast("dict[Any, Any]", place)
+            if at < len(location) and step == members.get("kind") and members is not told_apart:
+                told_apart = (
+                    members  # the form of this value, though a member may have the same name
+                )
+                continue
             if step in members or at == len(location):  # the last one may be what is missing
                 yield step
                 place = members.get(step)

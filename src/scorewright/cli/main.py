@@ -92,6 +92,8 @@ def build_parser() -> argparse.ArgumentParser:
     _add_traces(commands)
     _add_runner(commands)
     _add_serve(commands)
+    _add_worker(commands)
+    _add_demo(commands)
     _add_migrate(commands)
     return parser
 
@@ -286,6 +288,36 @@ def _add_serve(commands: _Commands) -> None:
         action="store_true",
         help="let everybody on this machine do everything; not with any other --host",
     )
+    parser.add_argument(
+        "--no-worker",
+        action="store_true",
+        help="leave the runs to `scorewright worker`, on this machine or others",
+    )
+    parser.add_argument(
+        "--demo", action="store_true", help="load data and tasks to look at, unless they are there"
+    )
+
+
+def _add_worker(commands: _Commands) -> None:
+    parser = _command(
+        commands,
+        "worker",
+        summary="Work on the runs of a server that uses PostgreSQL, beside it and other workers.",
+        example="scorewright worker --database postgresql://scorewright@db/scorewright",
+        call=_call_worker,
+    )
+    add_database(parser)
+
+
+def _add_demo(commands: _Commands) -> None:
+    parser = _command(
+        commands,
+        "demo",
+        summary="Load data, traces, evaluators and tasks to look at, and run the tasks.",
+        example="scorewright demo && scorewright serve",
+        call=_call_demo,
+    )
+    add_database(parser)
 
 
 def _add_migrate(commands: _Commands) -> None:
@@ -409,8 +441,22 @@ def _call_serve(options: argparse.Namespace) -> int:
             no_auth=options.no_auth,
             migrate=options.migrate,
             login_link=options.login_link,
+            no_worker=options.no_worker,
+            demo=options.demo,
         )
     )
+
+
+def _call_worker(options: argparse.Namespace) -> int:
+    from scorewright.cli.serve import worker_command
+
+    return worker_command(options.database)
+
+
+def _call_demo(options: argparse.Namespace) -> int:
+    from scorewright.cli.serve import demo_command
+
+    return demo_command(options.database)
 
 
 def _call_migrate(options: argparse.Namespace) -> int:

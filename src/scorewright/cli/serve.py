@@ -1,4 +1,4 @@
-"""The bodies of `scorewright serve` and `scorewright migrate`."""
+"""The bodies of `scorewright serve`, `scorewright worker` and `scorewright migrate`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import signal
 import socket
 import sys
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -14,11 +15,15 @@ import uvicorn
 from sqlalchemy.engine import make_url
 
 from scorewright.api.app import create_app
+from scorewright.api.composition import make_context
 from scorewright.api.context import Context
 from scorewright.cli.server_log import start_log
 from scorewright.cli.speech import say
 from scorewright.domain.errors import UsageError
 from scorewright.services.access import NewKey, ensure_first_key, make_general_key
+from scorewright.services.demo import load_demo, wait_for_runs
+from scorewright.services.run_worker import RunWorker
+from scorewright.services.server_parts import make_parts
 from scorewright.services.settings import Settings, read_settings, url_host
 from scorewright.storage.database import Database
 from scorewright.storage.repositories.projects import ensure_default_project
@@ -39,6 +44,8 @@ class ServeOptions:
     no_auth: bool
     migrate: bool
     login_link: bool
+    no_worker: bool
+    demo: bool
 
 
 class _Server(uvicorn.Server):
@@ -74,20 +81,102 @@ def serve_command(options: ServeOptions) -> int:
         database_url=options.database_url,
         no_auth=options.no_auth,
     )
-    listener = _listen(settings)
     database = _open(settings)
+    if database.is_sqlite and options.no_worker:
+        raise UsageError("--no-worker: with SQLite nobody else can work on runs; use PostgreSQL")
+    listener = _listen(settings)
     try:
         if database.is_sqlite or options.migrate:
             migrate(database)
         require_current(database)
         start_log()
         ensure_default_project(database)
+        if options.demo:
+            load_demo(database, make_parts(database))
         _tell(settings, listener.getsockname()[1], _login_key(database, settings, options))
-        _serve(Context(database, settings), listener)
+        _serve(database, settings, listener, has_worker=not options.no_worker)
     finally:
         database.close()
         listener.close()
     return 0
+
+
+def demo_command(database_url: str | None) -> int:
+    """Put the demo into a database, and run its tasks.
+
+    Args:
+        database_url: None where the environment or a default decides.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        StorageError: The database is not there, or its tables are of another version.
+    """
+    settings = read_settings(os.environ, database_url=database_url)
+    database = _open(settings)
+    try:
+        if database.is_sqlite:
+            migrate(database)
+        require_current(database)
+        ensure_default_project(database)
+        started = load_demo(database, make_parts(database))
+        if not started:
+            say("the demo is there already")
+            return 0
+        worker = _make_worker(database, settings)
+        worker.start()
+        try:
+            wait_for_runs(database, started)
+        finally:
+            worker.close()
+    finally:
+        database.close()
+    say("the demo is loaded: scorewright serve shows it")
+    return 0
+
+
+def worker_command(database_url: str | None) -> int:
+    """Work on the runs of a server until told to stop; what is under way then is handed back.
+
+    Args:
+        database_url: None where the environment or a default decides.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        UsageError: The database is SQLite, whose server works by itself.
+        StorageError: The database is not there, or its tables are of another version.
+    """
+    settings = read_settings(os.environ, database_url=database_url)
+    database = _open(settings)
+    try:
+        if database.is_sqlite:
+            raise UsageError(
+                "worker: SQLite is for one process, the server, which works on runs by itself; "
+                "with PostgreSQL, workers on any machine can help: --database postgresql://USER@HOST/NAME"
+            )
+        require_current(database)
+        start_log()
+        stop = threading.Event()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda _number, _frame: stop.set())
+        worker = _make_worker(database, settings)
+        worker.start()
+        try:
+            print(f"working on runs as {worker.executor_id}")
+            sys.stdout.flush()
+            stop.wait()
+        finally:
+            worker.close()
+    finally:
+        database.close()
+    return 0
+
+
+def _make_worker(database: Database, settings: Settings) -> RunWorker:
+    return RunWorker(database, settings.database_url, make_parts(database), runner=settings.runner)
 
 
 def migrate_command(database_url: str | None) -> int:
@@ -152,7 +241,12 @@ def _tell(settings: Settings, port: int, key: NewKey | None) -> None:
     sys.stdout.flush()
 
 
-def _serve(context: Context, listener: socket.socket) -> None:
+def _serve(
+    database: Database, settings: Settings, listener: socket.socket, *, has_worker: bool
+) -> None:
+    worker = _make_worker(database, settings) if has_worker else None
+    wake = worker.wake if worker else lambda: None
+    context = make_context(database, settings, wake_worker=wake, environ=os.environ)
     context.sandboxes.start()
     config = uvicorn.Config(
         create_app(context),
@@ -164,4 +258,11 @@ def _serve(context: Context, listener: socket.socket) -> None:
     server = _Server(config, context)
     # Before it runs the signal would end us at once, and when it has stopped it sends the signal again.
     signal.signal(signal.SIGTERM, server.handle_exit)
-    server.run(sockets=[listener])
+    if worker is None:
+        server.run(sockets=[listener])
+        return
+    worker.start()
+    try:
+        server.run(sockets=[listener])
+    finally:
+        worker.close()

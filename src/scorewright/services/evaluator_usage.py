@@ -5,6 +5,10 @@ from __future__ import annotations
 import msgspec
 import sqlalchemy as sa
 
+from scorewright.services.run_model import EvaluatorUse
+from scorewright.storage.repositories import tasks as task_rows
+from scorewright.storage.repositories.evaluators import find_evaluator
+
 
 class Referrer(msgspec.Struct, frozen=True, kw_only=True):
     """A task or monitor that has an evaluator among its own."""
@@ -17,8 +21,17 @@ class Referrer(msgspec.Struct, frozen=True, kw_only=True):
 
 def tasks_of(connection: sa.Connection, project_id: str, evaluator_id: str) -> list[Referrer]:
     """Return the tasks that are not deleted and have the evaluator among theirs."""
-    del connection, project_id, evaluator_id  # there are no tasks yet
-    return []
+    evaluator = find_evaluator(connection, project_id, evaluator_id)
+    if evaluator is None:
+        return []
+    refs = (evaluator.evaluator_id, evaluator.name.lower())  # neither ever changes
+    found: list[Referrer] = []
+    for task in task_rows.uses(connection, project_id):
+        for use in msgspec.convert(task.evaluators, list[EvaluatorUse]):
+            if use.evaluator.lower() in refs:
+                version = None if use.version == "latest" else use.version
+                found.append(Referrer(referrer_id=task.id, name=task.name, version=version))
+    return found
 
 
 def active_monitors_of(

@@ -13,7 +13,7 @@ from scorewright.domain.definition import Definition
 from scorewright.domain.errors import CallerError, EvaluatorError
 from scorewright.domain.evaluator import Evaluator, build_evaluator
 from scorewright.domain.json_value import JsonObject
-from scorewright.services.saved_evaluators import get_version
+from scorewright.services.server_parts import make_parts
 from scorewright.storage.database import Database
 
 #: Stands for the name of a draft that has none yet.
@@ -46,11 +46,7 @@ def read_evaluator(database: Database, project_id: str, previewed: Previewed) ->
         CallerError: The caller's: there is no such one, or it is none; the pointer is of the part that is wrong.
     """
     if isinstance(previewed, Saved):
-        try:
-            kept = get_version(database, project_id, previewed.evaluator, previewed.version)
-        except CallerError as error:
-            raise error.at("/evaluator") from None
-        return kept.version.evaluator
+        return _saved_evaluator(database, project_id, previewed)
     try:
         definition = msgspec.convert(previewed.fields, Definition, strict=True)
     except msgspec.ValidationError as error:
@@ -61,3 +57,13 @@ def read_evaluator(database: Database, project_id: str, previewed: Previewed) ->
         return build_evaluator(previewed.source, definition, origin=definition.name or DRAFT_NAME)
     except CallerError as error:
         raise error.at(error.pointer or "/source") from None
+
+
+def _saved_evaluator(database: Database, project_id: str, saved: Saved) -> Evaluator:
+    try:
+        found = make_parts(database).find_evaluator(
+            project_id, saved.evaluator, None if saved.version == "latest" else saved.version
+        )
+    except CallerError as error:
+        raise error.at("/evaluator") from None
+    return found.evaluator

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Sequence
 from functools import cached_property
@@ -31,7 +32,7 @@ class RunnerPool:
     def take(self) -> Runners:
         """Return runners that nobody else uses."""
         with self._lock:
-            return self._idle.pop() if self._idle else Runners(self._name)
+            return self._idle.pop() if self._idle else Runners(self._name, environ=os.environ)
 
     def give_back(self, runners: Runners) -> None:
         """Let others have them."""

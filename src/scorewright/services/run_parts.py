@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 import msgspec
 
@@ -13,16 +13,14 @@ from scorewright.domain.errors import CallerError, UsageError
 from scorewright.domain.evaluator import Evaluator
 from scorewright.domain.json_value import JsonObject
 from scorewright.domain.suggestion import did_you_mean, name_list, quote
-from scorewright.sources.dataset import from_rows
 from scorewright.sources.source import Source
-
-#: Items that a description itself may hold.
-MAX_GIVEN_ITEMS: Final = 1_000
 
 #: Opens what a description of its kind says, of one project, for evaluators of these levels.
 Opener: TypeAlias = Callable[[str, JsonObject, Collection[Level]], Source]
 #: Returns a description that will always mean what this one means now, such as a version instead of the latest.
 Freezer: TypeAlias = Callable[[str, JsonObject], JsonObject]
+#: Returns the filter that a description holds and that opening leaves to the run.
+FilterReader: TypeAlias = Callable[[JsonObject], str | None]
 
 
 class SavedEvaluator(msgspec.Struct, frozen=True):
@@ -38,12 +36,13 @@ def _find_none(_project_id: str, ref: str, _version: int | None) -> SavedEvaluat
 
 @dataclass(slots=True)
 class RunParts:
-    """Where runs get their parts."""
+    """Where runs get their parts; `server_parts.make_parts` fills it in."""
 
     #: By project, id or name, and version (None: the latest). Raises what the caller did wrong.
     find_evaluator: Callable[[str, str, int | None], SavedEvaluator] = _find_none
-    openers: dict[str, Opener] = field(default_factory=lambda: {"items": _open_items})
+    openers: dict[str, Opener] = field(default_factory=dict[str, Opener])
     freezers: dict[str, Freezer] = field(default_factory=dict[str, Freezer])
+    filters: dict[str, FilterReader] = field(default_factory=dict[str, FilterReader])
 
     def open_source(
         self, project_id: str, description: JsonObject, levels: Collection[Level]
@@ -70,16 +69,7 @@ class RunParts:
         freezer = self.freezers.get(str(description.get("kind")))
         return description if freezer is None else freezer(project_id, description)
 
-
-def _open_items(_project_id: str, description: JsonObject, _levels: Collection[Level]) -> Source:
-    rows = description.get("items")
-    if not isinstance(rows, list) or not 0 < len(rows) <= MAX_GIVEN_ITEMS:
-        raise UsageError(f"source: items is a list of 1 to {MAX_GIVEN_ITEMS:,} objects").at(
-            "/source/items"
-        )
-    objects: list[JsonObject] = []
-    for at, row in enumerate(rows):
-        if not isinstance(row, dict):
-            raise UsageError("source: an item is an object").at(f"/source/items/{at}")
-        objects.append(row)
-    return from_rows(objects)
+    def filter_of(self, description: JsonObject) -> str | None:
+        """Return the filter of a description that opening its source leaves to the run."""
+        read = self.filters.get(str(description.get("kind")))
+        return None if read is None else read(description)

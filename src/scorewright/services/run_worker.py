@@ -15,6 +15,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from scorewright.engine.durable import Durable
 from scorewright.services.run_parts import RunParts
+from scorewright.services.run_queue import in_turn
 from scorewright.services.run_work import RunWork
 from scorewright.storage.database import Database
 from scorewright.storage.repositories import runs as run_rows
@@ -139,9 +140,7 @@ class RunWorker:
                 return
             shares = Counter(share.run_id for share in share_rows.open_shares(connection))
         free = CONCURRENCY * self._work.executors - shares.total()
-        # Fair: who has the least of its runs under way comes first, then who has waited longest.
-        busy = Counter(run.project_id for run in waiting if shares[run.id])
-        for run in sorted(waiting, key=lambda run: busy[run.project_id]):
+        for run in in_turn(waiting, set(shares)):
             wanted = self._wanted(run.status, run.total, run.next_place)
             if shares[run.id] < wanted and (free > 0 or run.status == "cancelling"):
                 free -= 1

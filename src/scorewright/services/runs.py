@@ -23,6 +23,7 @@ from scorewright.services.run_model import (
     task_of,
 )
 from scorewright.services.run_parts import RunParts
+from scorewright.services.run_queue import runs_ahead
 from scorewright.storage.database import Database
 from scorewright.storage.repositories import runs as run_rows
 from scorewright.storage.repositories import shares as share_rows
@@ -58,7 +59,7 @@ def start(
     frozen = tasks.check(parts, project_id, task.spec)
     values = {
         "source": parts.freeze_source(project_id, task.spec.source),
-        "settings": msgspec.to_builtins(task.spec.settings),
+        "settings": msgspec.to_builtins(tasks.run_settings(parts, task.spec)),
         "resolved": encode_frozen(frozen),
         "clock_s": time.time() if clock_s is None else clock_s,
         "mode": "all",
@@ -168,7 +169,8 @@ def described(connection: sa.Connection, row: sa.Row[Any]) -> Run:
     """Return a run with its progress, its place in the queue, and when it may be complete."""
     run = run_of(row, run_rows.evaluator_counts(connection, [row.id])[row.id])
     if run.status == "queued":
-        ahead = run_rows.ahead_of(connection, row.created_us, row.id)
+        begun = {share.run_id for share in share_rows.open_shares(connection)}
+        ahead = runs_ahead(run_rows.active(connection), begun, row.id)
         return msgspec.structs.replace(run, queue_position=ahead)
     if run.status != "running" or run.total is None or not run.done:
         return run

@@ -6,8 +6,18 @@ from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
+from sqlalchemy.exc import SQLAlchemyError
+
+from scorewright.storage.database import Database
+from scorewright.storage.repositories import runs as run_rows
 
 MEDIA_TYPE: Final = CONTENT_TYPE_PLAIN_0_0_4
+#: Of runs, and of results.
+_STATUSES: Final = (
+    *("queued", "running", "paused", "cancelling"),
+    *("completed", "cancelled", "failed"),
+)
+_KINDS: Final = ("scored", "skipped", "failed")
 _METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 
@@ -28,18 +38,14 @@ class ServerMetrics:
             ["method", "route"],
             registry=self._registry,
         )
-        #: By the status that they ended with.
-        self.runs = Counter(
-            "scorewright_runs", "Runs that ended", ["status"], registry=self._registry
+        self._runs = Gauge(
+            "scorewright_runs", "Runs that there are", ["status"], registry=self._registry
         )
-        self.items_judged = Counter(
-            "scorewright_items_judged",
-            "Results that were made, by their kind",
+        self._results = Gauge(
+            "scorewright_results",
+            "Results that there are, by their kind",
             ["status"],
             registry=self._registry,
-        )
-        self.queued_runs = Gauge(
-            "scorewright_queued_runs", "Runs that wait for their turn", registry=self._registry
         )
 
     def add_request(self, method: str, route: str, status: int, duration_s: float) -> None:
@@ -48,6 +54,19 @@ class ServerMetrics:
         self._requests.labels(known, route, str(status)).inc()
         self._durations.labels(known, route).observe(duration_s)
 
-    def text(self) -> bytes:
-        """Write all figures."""
+    def text(self, database: Database) -> bytes:
+        """Write all figures; those of runs are what the database says, whoever made them."""
+        try:
+            with database.read() as connection:
+                rows = run_rows.figures(connection)
+        except SQLAlchemyError:  # those of the server itself are wanted then more than ever
+            rows = None
+        self._runs.clear()
+        self._results.clear()
+        if rows is not None:
+            counts = {row.status: row.runs for row in rows}
+            for status in _STATUSES:
+                self._runs.labels(status).set(counts.get(status, 0))
+            for kind in _KINDS:
+                self._results.labels(kind).set(sum(int(getattr(row, kind)) for row in rows))
         return generate_latest(self._registry)

@@ -10,6 +10,7 @@ from typing import Final
 import msgspec
 
 from scorewright.domain.errors import UsageError
+from scorewright.services.runner_choice import RUNNERS
 from scorewright.storage.database import sqlite_url
 
 _MIB: Final = 1024 * 1024
@@ -43,6 +44,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         if self.no_auth and not is_loopback(self.host):
             raise UsageError(
                 f"--no-auth: {self.host} can be reached from other machines; use it with --host 127.0.0.1 only"
+            )
+        if self.runner == "local":
+            raise UsageError(
+                "SCOREWRIGHT_RUNNER=local: it runs what others wrote without a sandbox, which a server never does; "
+                "use auto, jail, restricted, deno or remote"
+            )
+        if self.runner not in RUNNERS:
+            raise UsageError(
+                f"SCOREWRIGHT_RUNNER={self.runner!r:.40}: there is no such runner; use auto"
             )
 
 

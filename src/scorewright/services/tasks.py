@@ -23,6 +23,7 @@ from scorewright.services.run_access import need_task
 from scorewright.services.run_model import (
     EvaluatorUse,
     FrozenEvaluator,
+    RunSettings,
     Task,
     TaskSpec,
     task_of,
@@ -152,9 +153,18 @@ def check(parts: RunParts, project_id: str, spec: TaskSpec) -> list[FrozenEvalua
             raise UsageError(
                 f"evaluators: {quote(name)} is there twice; give one another name, such as {quote(apart)}"
             ).at(f"/evaluators/{at}/name")
-    if spec.settings.filter is not None:
-        _check_filter(spec.settings.filter, source, frozen)
+    _check_filter(spec.settings.filter, source, frozen, "/settings/filter")
+    _check_filter(parts.filter_of(spec.source), source, frozen, "/source/filter")
     return frozen
+
+
+def run_settings(parts: RunParts, spec: TaskSpec) -> RunSettings:
+    """Return the settings of a run: what its source's filter leaves out is left out by the run's own."""
+    texts = [spec.settings.filter, parts.filter_of(spec.source)]
+    given = [text for text in texts if text is not None]
+    if len(given) > 1:
+        given = [" and ".join(f"({text})" for text in given)]
+    return replace(spec.settings, filter=given[0] if given else None)
 
 
 def _find_evaluator(
@@ -191,12 +201,16 @@ def _freeze(
     )
 
 
-def _check_filter(text: str, source: Source, frozen: list[FrozenEvaluator]) -> None:
+def _check_filter(
+    text: str | None, source: Source, frozen: list[FrozenEvaluator], pointer: str
+) -> None:
+    if text is None:
+        return
     for one in frozen:
         try:
             parse_filter(text, shape=source.shape(source.item_level(one.evaluator.level)))
         except UsageError as error:
-            raise error.at("/settings/filter") from None
+            raise error.at(pointer) from None
 
 
 def _check_name(name: str) -> None:

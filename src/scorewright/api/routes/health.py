@@ -56,4 +56,4 @@ def get_readiness(context: InContext, response: Response) -> Ready:
 )
 def get_metrics(context: InContext) -> Response:
     """Write the server's figures as Prometheus reads them."""
-    return Response(context.metrics.text(), media_type=MEDIA_TYPE)
+    return Response(context.metrics.text(context.database), media_type=MEDIA_TYPE)

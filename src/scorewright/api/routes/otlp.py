@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
 from typing import Annotated, Any, Final
@@ -14,6 +15,7 @@ from fastapi import APIRouter, Header, Request, Response
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceResponse
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 
+from scorewright.api.access import InCaller, needs
 from scorewright.api.context import Context, InContext
 from scorewright.api.problem import problem
 from scorewright.domain.errors import (
@@ -23,6 +25,8 @@ from scorewright.domain.errors import (
     StorageError,
     TooLargeError,
 )
+from scorewright.domain.suggestion import quote
+from scorewright.services.access import Caller
 from scorewright.services.ingest import (
     Accepted,
     Encoding,
@@ -72,24 +76,53 @@ class _Gate:
         self._held -= 1
 
 
+@dataclass(frozen=True, slots=True)
+class _To:
+    """Where what is sent belongs."""
+
+    context: Context
+    caller: Caller
+    #: The project that the request names.
+    named: str | None
+
+    def project_id(self) -> str:
+        """Return the project's id; a key of one project sends to that one.
+
+        Raises:
+            NotFoundError: The caller's: there is no such project, or it is none of theirs.
+        """
+        own = self.caller.project_id
+        if own is not None and self.named is None:
+            return own
+        found = project_of(self.context.database, self.named)
+        if own is not None and found != own:
+            raise NotFoundError(f"there is no project {quote(self.named or '')}")
+        return found
+
+
 router = APIRouter(tags=["otlp"])
 
 
 @router.post("/v1/traces", openapi_extra=_document("Trace"), response_class=Response)
-async def export_traces(request: Request, context: InContext, project: Project = None) -> Response:
+@needs("ingest")
+async def export_traces(
+    request: Request, context: InContext, caller: InCaller, project: Project = None
+) -> Response:
     """Take spans; they are durable when this answers 200."""
-    return await _export(request, context, project, take_spans, _answer_traces)
+    return await _export(request, _To(context, caller, project), take_spans, _answer_traces)
 
 
 @router.post("/v1/logs", openapi_extra=_document("Logs"), response_class=Response)
-async def export_logs(request: Request, context: InContext, project: Project = None) -> Response:
-    """Take log records; they are durable when this answers 200."""
-    return await _export(request, context, project, take_records, _answer_logs)
-
-
-async def _export(
-    request: Request, context: Context, project: str | None, take: _Take, answer: _Answer
+@needs("ingest")
+async def export_logs(
+    request: Request, context: InContext, caller: InCaller, project: Project = None
 ) -> Response:
+    """Take log records; they are durable when this answers 200."""
+    return await _export(request, _To(context, caller, project), take_records, _answer_logs)
+
+
+async def _export(request: Request, to: _To, take: _Take, answer: _Answer) -> Response:
+    context = to.context
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     encoding = _ENCODINGS.get(kind)
     packing = request.headers.get("content-encoding", "identity").strip().lower()
@@ -102,7 +135,7 @@ async def _export(
             if packing == "gzip":
                 most = context.ingest_limits.max_bytes
                 body = await run_sync(unpacked, body, most, limiter=limiter)
-            work = partial(_take, context, project, body, encoding, take)
+            work = partial(_take, to, body, encoding, take)
             accepted = await run_sync(work, limiter=limiter)
     except (CallerError, OurError) as error:
         return _refusal(error, encoding)
@@ -127,16 +160,9 @@ async def _read(request: Request, max_bytes: int) -> bytes:
     return b"".join(parts)
 
 
-def _take(
-    context: Context,
-    project: str | None,
-    body: bytes,
-    encoding: Encoding,
-    take: _Take,
-) -> Accepted:
-    database = context.database
-    found = project_of(database, project)
-    return take(database, found, body, encoding, context.known_names)
+def _take(to: _To, body: bytes, encoding: Encoding, take: _Take) -> Accepted:
+    context = to.context
+    return take(context.database, to.project_id(), body, encoding, context.known_names)
 
 
 def _refusal(error: CallerError | OurError, encoding: Encoding) -> Response:

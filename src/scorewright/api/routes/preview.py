@@ -15,7 +15,7 @@ from scorewright.domain.convention import Level
 from scorewright.services import preview as service
 from scorewright.services.purity import Purity
 from scorewright.services.source_items import first_items, given_items, numbered_items
-from scorewright.services.source_opening import open_described
+from scorewright.services.source_opening import filter_of_items, open_described
 from scorewright.sources.picked import PickedItems
 
 router = APIRouter(
@@ -59,7 +59,9 @@ def _items(
     source = open_described(context.database, project, description, levels=levels)
     if body.numbers is not None:
         return numbered_items(source, body.numbers)
-    return first_items(source, levels=levels, filter_text=description.filter, n=body.n).items
+    return first_items(
+        source, levels=levels, filter_text=filter_of_items(description), n=body.n
+    ).items
 
 
 def _trial(trial: service.Trial) -> dict[str, Any]:

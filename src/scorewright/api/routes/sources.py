@@ -21,7 +21,7 @@ from scorewright.api.schemas.sources import (
 )
 from scorewright.domain.convention import Level
 from scorewright.services.source_items import decoded, first_items
-from scorewright.services.source_opening import open_described
+from scorewright.services.source_opening import filter_of_items, open_described
 
 router = APIRouter(
     prefix="/sources",
@@ -47,7 +47,11 @@ def source_fields(
     except ValidationError as error:
         parts = error.errors(include_url=False, include_context=False)
         raise RequestValidationError(
-            [{**part, "loc": ("query", "source", *part["loc"])} for part in parts]
+            [
+                # The first step is the kind, which is not in the description.
+                {**part, "loc": ("query", "source", *part["loc"][1:])}
+                for part in parts
+            ]
         ) from None
     found = open_described(context.database, project, to_description(description), levels=(level,))
     seen = found.item_level(level)
@@ -67,7 +71,9 @@ def source_sample(body: SampleRequest, project: ProjectId, context: InContext) -
     """Return the first items of a source that match its filter."""
     description = to_description(body.source)
     found = open_described(context.database, project, description, levels=(body.level,))
-    look = first_items(found, levels=(body.level,), filter_text=description.filter, n=body.n)
+    look = first_items(
+        found, levels=(body.level,), filter_text=filter_of_items(description), n=body.n
+    )
     sample = {
         "items": [
             {"number": number, "item_id": item_id, "data": data}

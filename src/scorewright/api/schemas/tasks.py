@@ -8,15 +8,15 @@ import msgspec
 from pydantic import BaseModel, ConfigDict, Field
 
 from scorewright.api.moments import Moment, moment
+from scorewright.api.schemas.sources import SourceDescription, to_description
+from scorewright.domain.json_value import JsonObject
 from scorewright.services.run_model import Task, TaskSpec
+from scorewright.services.source_opening import write_description
 
 Name = Annotated[
     str, Field(min_length=1, max_length=128, description="unique, deleted ones included")
 ]
 Description = Annotated[str, Field(max_length=512)]
-Source = Annotated[
-    dict[str, Any], Field(description="the data: `kind`, and what that kind of source asks for")
-]
 
 
 class EvaluatorUse(BaseModel):
@@ -47,6 +47,10 @@ class Settings(BaseModel):
     limit: int | None = Field(None, ge=1, le=2**31 - 1, description="the first so many of these")
 
 
+def _kept(source: BaseModel) -> JsonObject:
+    return write_description(to_description(source))
+
+
 Uses = Annotated[list[EvaluatorUse], Field(min_length=1, max_length=50)]
 
 
@@ -57,13 +61,14 @@ class NewTask(BaseModel):
 
     name: Name
     description: Description = ""
-    source: Source
+    source: SourceDescription
     evaluators: Uses
     settings: Settings = Field(default_factory=lambda: Settings.model_validate({}))
 
     def spec(self) -> TaskSpec:
         """Return it as services take it."""
-        return msgspec.convert(self.model_dump(), TaskSpec)
+        said = self.model_dump(exclude={"source"})
+        return msgspec.convert({**said, "source": _kept(self.source)}, TaskSpec)
 
 
 class TaskChanges(BaseModel):
@@ -73,13 +78,16 @@ class TaskChanges(BaseModel):
 
     name: Name | None = None
     description: Description | None = None
-    source: Source | None = None
+    source: SourceDescription | None = None
     evaluators: Uses | None = None
     settings: Settings | None = None
 
     def changes(self) -> dict[str, Any]:
         """Return the fields of a `TaskSpec` that change."""
-        found = {name: value for name, value in self.model_dump().items() if value is not None}
+        said = self.model_dump(exclude={"source"})
+        found = {name: value for name, value in said.items() if value is not None}
+        if self.source is not None:
+            found["source"] = _kept(self.source)
         kinds = {field.name: field.type for field in msgspec.structs.fields(TaskSpec)}
         return {name: msgspec.convert(value, kinds[name]) for name, value in found.items()}
 

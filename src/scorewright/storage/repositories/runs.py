@@ -108,15 +108,6 @@ def evaluator_counts(
     return by_run
 
 
-def ahead_of(connection: sa.Connection, created_us: int, run_id: str) -> int:
-    """Count the runs that wait and were made before this one."""
-    statement = sa.select(sa.func.count()).where(
-        runs.c.status == "queued",
-        sa.tuple_(runs.c.created_us, runs.c.id) < sa.tuple_(created_us, run_id),
-    )
-    return int(connection.scalar(statement) or 0)
-
-
 def items_done_since(connection: sa.Connection, run_id: str, since_us: int) -> int:
     """Count the items that were done after a moment."""
     statement = sa.select(sa.func.coalesce(sa.func.sum(chunks.c["count"]), 0)).where(
@@ -135,7 +126,17 @@ def active(connection: sa.Connection) -> list[sa.Row[Any]]:
         columns.total,
         columns.next_place,
         columns.next_share,
+        columns.created_us,
     ]
     statement: sa.Select[Any] = sa.select(*asked).where(columns.status.in_(ACTIVE))
     oldest = statement.order_by(columns.created_us, columns.id).limit(1_000)
     return list(connection.execute(oldest))
+
+
+def figures(connection: sa.Connection) -> list[sa.Row[Any]]:
+    """Count the runs of all projects, and the results that they have, by the runs' status."""
+    columns = runs.c
+    asked: list[sa.ColumnElement[Any]] = [columns.status, sa.func.count().label("runs")]
+    asked += [sa.func.sum(columns[name]).label(name) for name in ("scored", "skipped", "failed")]
+    statement: sa.Select[Any] = sa.select(*asked).group_by(columns.status)
+    return list(connection.execute(statement))

@@ -64,6 +64,15 @@ def page(  # noqa: PLR0913 - each by name
     return list(connection.execute(newest.limit(limit)))
 
 
+def uses(connection: sa.Connection, project_id: str) -> list[sa.Row[Any]]:
+    """Return the evaluators of all tasks that are not deleted, the tasks by name."""
+    asked: list[sa.ColumnElement[Any]] = [tasks.c.id, tasks.c.name, tasks.c.evaluators]
+    statement: sa.Select[Any] = sa.select(*asked).where(
+        tasks.c.project_id == project_id, tasks.c.deleted_us.is_(None)
+    )
+    return list(connection.execute(statement.order_by(tasks.c.name_key)))
+
+
 def update(connection: sa.Connection, task_id: str, revision: int, values: dict[str, Any]) -> bool:
     """Change a task; tells whether it still had that revision."""
     changed = connection.execute(

@@ -1,0 +1,50 @@
+"""A server's parts put together: from its settings and its database."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from scorewright.api.context import Context
+from scorewright.services.dataset_loading import DatasetLimits
+from scorewright.services.ingest import IngestLimits
+from scorewright.services.runner_choice import Runners
+from scorewright.services.runner_pool import RunnerPool
+from scorewright.services.server_parts import make_parts
+from scorewright.services.settings import Settings
+from scorewright.storage.database import Database
+
+
+def make_context(
+    database: Database,
+    settings: Settings,
+    *,
+    wake_worker: Callable[[], None] = lambda: None,
+    environ: Mapping[str, str] = MappingProxyType({}),
+) -> Context:
+    """Return what a server works with.
+
+    Args:
+        database: Where everything is.
+        settings: What the operator decided.
+        wake_worker: Tells the worker of this process, if it has one, that there is something to do.
+        environ: Where the account of remote sandboxes is read from.
+    """
+    ingest = IngestLimits()
+    return Context(
+        database,
+        dataset_limits=DatasetLimits(
+            upload_bytes=settings.max_upload_bytes, body_bytes=settings.max_body_bytes
+        ),
+        runners=RunnerPool(
+            lambda: Runners(settings.runner, environ=environ),
+            warm=int(settings.runner in ("auto", "jail", "restricted")),
+        ),
+        ingest_limits=IngestLimits(
+            max_packed_bytes=min(ingest.max_packed_bytes, settings.max_ingest_bytes),
+            max_bytes=settings.max_ingest_bytes,
+        ),
+        run_parts=make_parts(database),
+        wake_worker=wake_worker,
+        settings=settings,
+    )

@@ -1,0 +1,48 @@
+"""Where the runs of a server get their parts: its own evaluators, datasets, traces and log records."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from scorewright.domain.convention import Level
+from scorewright.domain.errors import UsageError
+from scorewright.domain.json_value import JsonObject
+from scorewright.domain.suggestion import quote
+from scorewright.services import saved_evaluators
+from scorewright.services.run_parts import RunParts, SavedEvaluator
+from scorewright.services.source_opening import (
+    KINDS,
+    filter_of_items,
+    open_described,
+    pin_source,
+    read_description,
+    write_description,
+)
+from scorewright.sources.source import Source
+from scorewright.storage.database import Database
+
+
+def make_parts(database: Database) -> RunParts:
+    """Return what server and workers make runs of: all that is in a database."""
+
+    def find_evaluator(project_id: str, ref: str, version: int | None) -> SavedEvaluator:
+        kept = saved_evaluators.get_version(database, project_id, ref, version or "latest")
+        if kept.saved.deleted_us is not None:
+            raise UsageError(f"evaluator {quote(kept.saved.name)} is deleted; restore it first")
+        return SavedEvaluator(kept.saved.evaluator_id, kept.version.evaluator)
+
+    def open_source(project_id: str, description: JsonObject, levels: Collection[Level]) -> Source:
+        return open_described(database, project_id, read_description(description), levels=levels)
+
+    def freeze(project_id: str, description: JsonObject) -> JsonObject:
+        return write_description(pin_source(database, project_id, read_description(description)))
+
+    def filter_of(description: JsonObject) -> str | None:
+        return filter_of_items(read_description(description))
+
+    return RunParts(
+        find_evaluator,
+        openers=dict.fromkeys(KINDS, open_source),
+        freezers=dict.fromkeys(KINDS, freeze),
+        filters=dict.fromkeys(KINDS, filter_of),
+    )

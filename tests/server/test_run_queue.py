@@ -1,0 +1,36 @@
+"""Whose turn it is among runs that wait."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from scorewright.services.run_queue import in_turn, runs_ahead
+
+
+def waiting(*runs: str) -> list[Any]:
+    """Runs that wait, the oldest first; the first letter is the project's."""
+    return [
+        SimpleNamespace(id=run, project_id=run[0], status="queued", created_us=at)
+        for at, run in enumerate(runs)
+    ]
+
+
+def test_projects_take_turns_and_the_oldest_comes_first():
+    runs = waiting("a1", "a2", "a3", "b1", "c1", "b2")
+
+    assert [run.id for run in in_turn(runs, set())] == ["a1", "b1", "c1", "a2", "b2", "a3"]
+
+
+def test_a_project_with_runs_under_way_waits_for_the_others():
+    runs = waiting("a1", "a2", "a3", "b1")
+
+    assert [run.id for run in in_turn(runs, {"a1"})][:2] == ["b1", "a1"]
+
+
+def test_the_place_in_the_queue_is_the_turn_and_none_is_ahead_of_what_is_taken_up():
+    runs = waiting("a1", "a2", "a3", "b1", "b2")
+
+    ahead = {run.id: runs_ahead(runs, {"a1"}, run.id) for run in runs}
+
+    assert ahead == {"a1": 0, "b1": 0, "a2": 1, "b2": 2, "a3": 3}
