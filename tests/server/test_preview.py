@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from callers import new_client
 from command_line import CommandLine
-from scorewright.api.app import create_app
 from scorewright.api.context import Context
 from scorewright.domain.errors import OurError
 from scorewright.services.runner_pool import RunnerPool
@@ -174,7 +174,7 @@ def test_one_that_hangs_leaves_time_for_the_others_and_the_whole_is_bounded(data
     hanging = "def evaluate(output):\n    while True:\n        pass\n"
     ensure_default_project(database)
     context = Context(database, preview_s=8.0)
-    with TestClient(create_app(context)) as bounded:
+    with new_client(context) as bounded:
         began = time.monotonic()
         done = preview(
             bounded,
