@@ -16,7 +16,7 @@ import pytest
 import sqlalchemy as sa
 from starlette.testclient import TestClient
 
-from scorewright.api.app import create_app
+from callers import new_client
 from scorewright.api.context import Context
 from scorewright.domain.errors import ConflictError
 from scorewright.services import dataset_loading
@@ -36,7 +36,7 @@ def bounded(database: Database) -> Generator[TestClient]:
     """A caller of a server that takes little."""
     ensure_default_project(database)
     context = Context(database, dataset_limits=LIMITS)
-    with TestClient(create_app(context), raise_server_exceptions=False) as found:
+    with new_client(context) as found:
         yield found
 
 

@@ -27,7 +27,7 @@ from sent_spans import (
 from sqlalchemy import event
 from starlette.testclient import TestClient
 
-from scorewright.api.app import create_app
+from callers import new_client
 from scorewright.api.context import Context
 from scorewright.services.ingest import IngestLimits
 from scorewright.storage.database import Database
@@ -133,7 +133,7 @@ def test_packed_bodies_are_unpacked_no_further_than_they_may_be_large(database: 
     limits = IngestLimits(max_packed_bytes=50_000, max_bytes=1_000_000)
     packed = {**JSON, "content-encoding": "gzip"}
     small = json.dumps(request(*WHOLE)).encode()
-    with TestClient(create_app(Context(database, ingest_limits=limits))) as client:
+    with new_client(Context(database, ingest_limits=limits)) as client:
         # Two members in one body, as gzip allows.
         twice = gzip.compress(small[:50]) + gzip.compress(small[50:])
         assert client.post("/v1/traces", content=twice, headers=packed).status_code == 200
@@ -292,7 +292,7 @@ def test_a_full_disk_is_an_error_to_come_back_from_and_stores_nothing(
 def test_requests_beyond_those_that_fit_into_memory_are_told_to_come_back(database: Database):
     ensure_default_project(database)
     limits = IngestLimits(at_once=1, waiting=-1)
-    with TestClient(create_app(Context(database, ingest_limits=limits))) as client:
+    with new_client(Context(database, ingest_limits=limits)) as client:
         answer = client.post("/v1/traces", json=request(*WHOLE))
     assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")
 

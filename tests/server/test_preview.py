@@ -38,6 +38,26 @@ def preview(client: TestClient, *evaluators: dict[str, Any], **more: Any) -> dic
     return answer.json()
 
 
+def test_saved_evaluators_are_tried_in_the_version_that_is_named(client: TestClient):
+    made = client.post(f"{ROOT}/evaluators", json={"source": EXACT, "name": "exact"})
+    assert made.status_code == 201, made.text
+    always = "def evaluate(output):\n    return {'score': 0.5, 'explanation': 'always'}\n"
+    headers = {"If-Match": made.headers["etag"]}
+    client.patch(f"{ROOT}/evaluators/exact", json={"source": always}, headers=headers)
+
+    done = preview(
+        client,
+        {"evaluator": "exact", "version": 1},
+        {"evaluator": "exact"},
+        {"evaluator": "other"},
+    )
+
+    first, latest, absent = done["evaluators"]
+    assert [one["score"] for one in first["results"]] == [1.0, 0.0]
+    assert [one["score"] for one in latest["results"]] == [0.5, 0.5]
+    assert "other" in absent["error"]["detail"]
+
+
 def test_drafts_of_each_language_give_full_results(client: TestClient):
     typed = SCRIPT.replace("output, expected", "output: string, expected: string")
     done = preview(

@@ -15,8 +15,9 @@ from scorewright._version import __version__
 from scorewright.api.access import Gate, allow
 from scorewright.api.body_limit import BodyLimit
 from scorewright.api.context import Context
+from scorewright.api.document import complete, operation_id
 from scorewright.api.guards import HostAndOrigin
-from scorewright.api.problem import Problem, add_handlers
+from scorewright.api.problem import add_handlers
 from scorewright.api.request_log import RequestLog
 from scorewright.api.routes import (
     api_keys,
@@ -60,21 +61,6 @@ PROJECT_ROUTERS: Final[tuple[APIRouter, ...]] = (
 ROOT_ROUTERS: Final[tuple[APIRouter, ...]] = (health.private_router, otlp.router)
 #: Routes that anybody may ask for: all of them are named in `api.access.PUBLIC`.
 PUBLIC_ROUTERS: Final[tuple[APIRouter, ...]] = (health.router, session.router)
-_PROBLEMS: Final[dict[int | str, dict[str, Any]]] = {
-    status: {"model": Problem, "description": text}
-    for status, text in {
-        400: "the body cannot be read",
-        401: "nobody says who asks",
-        403: "the key may not do this",
-        404: "there is no such thing",
-        409: "it does not go with what is there",
-        412: "it was changed meanwhile",
-        413: "the body is too large",
-        422: "something in the request is wrong",
-        428: "it says not which state it is to change",
-        429: "too many wrong keys came from this address",
-    }.items()
-}
 
 
 class _Application(FastAPI):
@@ -84,6 +70,12 @@ class _Application(FastAPI):
         """Put the layers together."""
         return RequestLog(super().build_middleware_stack(), self.state.context.metrics)
 
+    def openapi(self) -> dict[str, Any]:
+        """Describe the API."""
+        if self.openapi_schema is None:
+            self.openapi_schema = complete(super().openapi())
+        return self.openapi_schema
+
 
 def create_app(context: Context) -> FastAPI:
     """Make the application over what a server works with."""
@@ -92,6 +84,7 @@ def create_app(context: Context) -> FastAPI:
         version=__version__,
         docs_url=None,
         redoc_url=None,
+        generate_unique_id_function=operation_id,
         lifespan=_lifespan,
     )
     app.state.context = context
@@ -103,9 +96,9 @@ def create_app(context: Context) -> FastAPI:
     checked = [Depends(allow)]
     for router in PROJECT_ROUTERS:
         prefix = "/api/v1/projects/{project}"
-        app.include_router(router, prefix=prefix, dependencies=checked, responses=_PROBLEMS)
+        app.include_router(router, prefix=prefix, dependencies=checked)
     for router in ROOT_ROUTERS:
-        app.include_router(router, dependencies=checked, responses=_PROBLEMS)
+        app.include_router(router, dependencies=checked)
     for router in PUBLIC_ROUTERS:
         app.include_router(router)
     return app

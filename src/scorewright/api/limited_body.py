@@ -16,14 +16,17 @@ from scorewright.api.context import Context, context_of
 _Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
-def limited_route(limit_bytes: Callable[[Context], int]) -> type[APIRoute]:
+def limited_route(
+    limit_bytes: Callable[[Context], int], base: type[APIRoute] = APIRoute
+) -> type[APIRoute]:
     """Return the class of routes that refuse bodies above a limit.
 
     Args:
         limit_bytes: Says the limit, by what the server works with.
+        base: What else these routes do, inside of the limit.
     """
 
-    class LimitedRoute(APIRoute):
+    class LimitedRoute(base):
         def get_route_handler(self) -> _Handler:
             handle = super().get_route_handler()
 

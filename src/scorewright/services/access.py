@@ -135,8 +135,13 @@ def start_session(database: Database, caller: Caller) -> str:
 
 def end_session(database: Database, secret: str) -> None:
     """End a session; one that is unknown has ended already."""
-    with database.write() as connection:
-        api_keys.remove_session(connection, _sha256(secret))
+    caller = authenticate_session(database, secret)
+    if caller is None:
+        return
+    with act_as(caller.actor), database.write() as connection:
+        session_id = api_keys.remove_session(connection, _sha256(secret))
+        if session_id is not None:
+            note(connection, caller.project_id, "logout", kind="session", target_id=session_id)
 
 
 def forget_expired_sessions(database: Database) -> None:

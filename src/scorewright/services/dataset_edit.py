@@ -97,7 +97,7 @@ def edit_rows(  # noqa: PLR0913 - each by name
         mean_bytes = base.bytes // max(1, base.rows)
         loaded = _describe(database, loader, limits, mean_bytes=mean_bytes, note=note)
         with database.write() as connection:
-            return publish(connection, dataset.id, loaded, revision=dataset.revision)
+            return publish(connection, project_id, dataset.id, loaded, revision=dataset.revision)
 
 
 def _by_number(changes: Sequence[RowChange], rows: int) -> dict[int, bytes | None]:

@@ -13,6 +13,7 @@ from scorewright.domain.dataset_name import check_dataset_name
 from scorewright.domain.dataset_name import propose_dataset_name as propose_name
 from scorewright.domain.errors import ConflictError, NotFoundError, StaleError, UsageError
 from scorewright.domain.suggestion import quote
+from scorewright.services import audit
 from scorewright.services.dataset_loading import (
     DatasetLimits,
     RowDigest,
@@ -88,7 +89,7 @@ def create_dataset(  # noqa: PLR0913 - each by name
                     "changed_us": now,
                 }
                 stored.insert_dataset(connection, values)
-                publish(connection, dataset_id, loaded, revision=None)
+                publish(connection, project_id, dataset_id, loaded, revision=None)
         except IntegrityError:
             with database.read() as connection:
                 _require_free_name(connection, project_id, name)
@@ -116,7 +117,7 @@ def add_version(  # noqa: PLR0913 - each by name
     with loading(database, project_id, limits) as loader:
         loaded = _load(loader, data, note)
         with database.write() as connection:
-            return publish(connection, dataset.id, loaded, revision=None)
+            return publish(connection, project_id, dataset.id, loaded, revision=None)
 
 
 def _load(loader: VersionLoader, data: Dataset, note: str) -> StoredVersion:
@@ -137,12 +138,18 @@ def _load(loader: VersionLoader, data: Dataset, note: str) -> StoredVersion:
 
 
 def publish(
-    connection: sa.Connection, dataset_id: str, loaded: StoredVersion, *, revision: int | None
+    connection: sa.Connection,
+    project_id: str,
+    dataset_id: str,
+    loaded: StoredVersion,
+    *,
+    revision: int | None,
 ) -> StoredVersion:
     """Make a version that is all there the latest one of its dataset.
 
     Args:
         connection: In a transaction.
+        project_id: Of the dataset's project.
         dataset_id: Of the dataset.
         loaded: Without number and moment.
         revision: Where the dataset must be at; None for any.
@@ -159,6 +166,14 @@ def publish(
     version = msgspec.structs.replace(loaded, number=number, created_us=now)
     if not stored.finish_version(connection, dataset_id=dataset_id, version=version):
         raise ConflictError("this took too long, and was given up; send it again")
+    audit.note(
+        connection,
+        project_id,
+        "create" if number == 1 else "add version",
+        kind="dataset",
+        target_id=dataset_id,
+        detail={"version": number, "rows": version.rows},
+    )
     return version
 
 
@@ -222,7 +237,7 @@ def describe_dataset(
     require_not_deleted(found)
     if "tags" in changes:
         changes = {**changes, "tags": _distinct(changes["tags"])}
-    _change(database, found, revision, changes)
+    _change(database, project_id, found, "edit", revision, changes)
     return get_dataset(database, project_id, found.id)
 
 
@@ -236,7 +251,7 @@ def delete_dataset(
     """
     found = get_dataset(database, project_id, name_or_id)
     require_not_deleted(found)
-    _change(database, found, revision, {"deleted_us": now_us()})
+    _change(database, project_id, found, "delete", revision, {"deleted_us": now_us()})
 
 
 def restore_dataset(database: Database, project_id: str, name_or_id: str) -> StoredDataset:
@@ -249,7 +264,7 @@ def restore_dataset(database: Database, project_id: str, name_or_id: str) -> Sto
     found = get_dataset(database, project_id, name_or_id)
     if found.deleted_us is None:
         return found
-    _change(database, found, found.revision, {"deleted_us": None})
+    _change(database, project_id, found, "restore", found.revision, {"deleted_us": None})
     return get_dataset(database, project_id, found.id)
 
 
@@ -336,16 +351,29 @@ def _stale(dataset: StoredDataset) -> StaleError:
     )
 
 
-def _change(
-    database: Database, dataset: StoredDataset, revision: int | None, values: dict[str, Any]
+def _change(  # noqa: PLR0913, PLR0917 - what, how, and who saw it when
+    database: Database,
+    project_id: str,
+    dataset: StoredDataset,
+    action: str,
+    revision: int | None,
+    values: dict[str, Any],
 ) -> None:
     require_revision(dataset, revision)
     with database.write() as connection:
         done = stored.change_dataset(
             connection, dataset.id, dataset.revision, {"changed_us": now_us(), **values}
         )
-    if not done:
-        raise _stale(dataset)
+        if not done:
+            raise _stale(dataset)
+        audit.note(
+            connection,
+            project_id,
+            action,
+            kind="dataset",
+            target_id=dataset.id,
+            detail={"name": dataset.name},
+        )
 
 
 def _require_free_name(connection: sa.Connection, project_id: str, name: str) -> None:

@@ -10,7 +10,7 @@ import msgspec
 import sqlalchemy as sa
 
 from scorewright.domain.errors import CallerError, ConflictError
-from scorewright.services import tasks
+from scorewright.services import audit, tasks
 from scorewright.services.run_access import need_run, need_task
 from scorewright.services.run_model import (
     ENDED,
@@ -34,13 +34,14 @@ from scorewright.storage.tables.metadata import new_id, now_us
 _ETA_WINDOW_US: Final = 30_000_000
 
 
-def start(
+def start(  # noqa: PLR0913 - each by name
     database: Database,
     parts: RunParts,
     project_id: str,
     task_ref: str,
     *,
     clock_s: float | None = None,
+    parent_run_id: str | None = None,
 ) -> Run:
     """Make a run of a task as it is now; a worker takes it up by itself.
 
@@ -50,6 +51,7 @@ def start(
         project_id: Whose it is.
         task_ref: The task's id or name.
         clock_s: The time that evaluators see; now where it is None.
+        parent_run_id: The run that this one repeats.
 
     Raises:
         CallerError: The caller's: what the task refers to is not there any more, or does not fit.
@@ -63,7 +65,7 @@ def start(
         "resolved": encode_frozen(frozen),
         "clock_s": time.time() if clock_s is None else clock_s,
         "mode": "all",
-        "parent_run_id": None,
+        "parent_run_id": parent_run_id,
     }
     return _insert(database, project_id, task.task_id, values, frozen)
 
@@ -82,10 +84,7 @@ def repeat(database: Database, parts: RunParts, project_id: str, run_id: str, mo
     if parent.status not in ENDED:
         raise ConflictError(f"the run is {parent.status}; wait for its end, or cancel it")
     if mode == "all":
-        run = start(database, parts, project_id, parent.task_id)
-        with database.write() as connection:
-            run_rows.update(connection, run.run_id, [run.status], parent_run_id=parent.id)
-        return find(database, project_id, run.run_id)
+        return start(database, parts, project_id, parent.task_id, parent_run_id=parent.id)
     if parent.status == "completed" and not parent.failed:
         raise ConflictError("every item of the run has a result: there is nothing to judge again")
     frozen = msgspec.json.decode(parent.resolved, type=list[FrozenEvaluator])
@@ -144,6 +143,7 @@ def cancel(database: Database, project_id: str, run_id: str) -> Run:
             else:
                 values = {"status": "cancelled", "ended_us": now_us()}
             run_rows.update(connection, run_id, [row.status], **values)
+            _note(connection, project_id, "cancel", run_id)
     return find(database, project_id, run_id)
 
 
@@ -153,7 +153,7 @@ def pause(database: Database, project_id: str, run_id: str) -> Run:
     Raises:
         ConflictError: The caller's: it is over, or being cancelled.
     """
-    return _change(database, project_id, run_id, ("queued", "running"), "paused")
+    return _change(database, project_id, run_id, ("queued", "running"), "paused", "pause")
 
 
 def resume(database: Database, project_id: str, run_id: str) -> Run:
@@ -162,7 +162,7 @@ def resume(database: Database, project_id: str, run_id: str) -> Run:
     Raises:
         ConflictError: The caller's: it does not rest.
     """
-    return _change(database, project_id, run_id, ("paused", "failed"), "queued")
+    return _change(database, project_id, run_id, ("paused", "failed"), "queued", "resume")
 
 
 def described(connection: sa.Connection, row: sa.Row[Any]) -> Run:
@@ -182,16 +182,29 @@ def described(connection: sa.Connection, row: sa.Row[Any]) -> Run:
     return msgspec.structs.replace(run, eta_s=round((run.total - run.done) * took_s / recent, 1))
 
 
-def _change(
-    database: Database, project_id: str, run_id: str, before: tuple[str, ...], after: str
+def _change(  # noqa: PLR0913, PLR0917 - each is what it is
+    database: Database,
+    project_id: str,
+    run_id: str,
+    before: tuple[str, ...],
+    after: str,
+    action: str,
 ) -> Run:
     with database.write() as connection:
         row = need_run(connection, project_id, run_id)
-        if row.status != after and not run_rows.update(
-            connection, run_id, before, status=after, error=None, ended_us=None
-        ):
-            raise ConflictError(f"the run is {row.status}: it cannot become {after}")
+        if row.status != after:
+            if not run_rows.update(
+                connection, run_id, before, status=after, error=None, ended_us=None
+            ):
+                raise ConflictError(f"the run is {row.status}: it cannot become {after}")
+            _note(connection, project_id, action, run_id)
     return find(database, project_id, run_id)
+
+
+def _note(
+    connection: sa.Connection, project_id: str, action: str, run_id: str, **detail: Any
+) -> None:
+    audit.note(connection, project_id, action, kind="run", target_id=run_id, detail=detail or None)
 
 
 def _insert(
@@ -223,4 +236,5 @@ def _insert(
                 for at, one in enumerate(frozen)
             ],
         )
+        _note(connection, project_id, "create", run_id, task=task_id, mode=values["mode"])
     return find(database, project_id, run_id)

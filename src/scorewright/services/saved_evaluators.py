@@ -22,6 +22,7 @@ from scorewright.domain.evaluator_name import unique_names
 from scorewright.domain.json_value import JsonObject
 from scorewright.domain.saved_evaluator import EvaluatorFilter, SavedEvaluator, SavedVersion
 from scorewright.domain.suggestion import name_list, quote
+from scorewright.services import audit
 from scorewright.services.evaluator_drafts import (
     build_draft,
     definition_fields,
@@ -161,6 +162,7 @@ def edit(
         _update(connection, project_id, changed.saved, expected=found.saved.revision)
         if changed.version is not found.version:
             insert_version(connection, project_id, changed.version)
+        _note(connection, project_id, "edit", changed.saved)
     return changed
 
 
@@ -185,6 +187,7 @@ def delete(database: Database, project_id: str, named: str, *, expected: int | N
                 "suspend them first"
             )
         _update(connection, project_id, deleted, expected=found.saved.revision)
+        _note(connection, project_id, "delete", deleted)
     return replace(found, saved=deleted)
 
 
@@ -206,6 +209,7 @@ def restore(database: Database, project_id: str, named: str) -> Kept:
     )
     with database.write() as connection:
         _update(connection, project_id, restored, expected=found.saved.revision)
+        _note(connection, project_id, "restore", restored)
     return replace(found, saved=restored)
 
 
@@ -327,6 +331,7 @@ def _new(evaluator: Evaluator, definition: Definition) -> Kept:
 def _insert(connection: sa.Connection, project_id: str, kept: Kept) -> None:
     if insert_evaluator(connection, project_id, kept.saved):
         insert_version(connection, project_id, kept.version)
+        _note(connection, project_id, "create", kept.saved)
         return
     name = kept.saved.name
     other = find_evaluator(connection, project_id, name)
@@ -340,6 +345,18 @@ def _insert(connection: sa.Connection, project_id: str, kept: Kept) -> None:
         f"name: there is an evaluator {quote(other.name if other else name)} already, and letter case "
         f"makes no difference; {another}"
     ).at("/name")
+
+
+def _note(connection: sa.Connection, project_id: str, action: str, saved: SavedEvaluator) -> None:
+    detail = {"name": saved.name, "version": saved.latest_number}
+    audit.note(
+        connection,
+        project_id,
+        action,
+        kind="evaluator",
+        target_id=saved.evaluator_id,
+        detail=detail,
+    )
 
 
 def _free_name(connection: sa.Connection, project_id: str, name: str) -> str:

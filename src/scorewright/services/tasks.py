@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+import sqlalchemy as sa
 from msgspec.structs import replace
 
 from scorewright.domain.errors import (
@@ -19,6 +20,7 @@ from scorewright.domain.evaluator_name import unique_names
 from scorewright.domain.filter import parse_filter
 from scorewright.domain.mapping import plan_arguments
 from scorewright.domain.suggestion import quote
+from scorewright.services import audit
 from scorewright.services.run_access import need_task
 from scorewright.services.run_model import (
     EvaluatorUse,
@@ -95,7 +97,7 @@ def edit(  # noqa: PLR0913 - each is what it is
     _check_revision(task, expected)
     spec = replace(task.spec, **changes)
     check(parts, project_id, spec)
-    return _update(database, project_id, task, _columns(spec))
+    return _update(database, project_id, task, "edit", _columns(spec))
 
 
 def duplicate(database: Database, project_id: str, ref: str, name: str | None) -> Task:
@@ -115,7 +117,7 @@ def delete(database: Database, project_id: str, ref: str, *, expected: int | Non
     with database.read() as connection:
         task = task_of(need_task(connection, project_id, ref))
     _check_revision(task, expected)
-    return _update(database, project_id, task, {"deleted_us": now_us()})
+    return _update(database, project_id, task, "delete", {"deleted_us": now_us()})
 
 
 def restore(database: Database, project_id: str, ref: str) -> Task:
@@ -124,7 +126,7 @@ def restore(database: Database, project_id: str, ref: str) -> Task:
         task = task_of(need_task(connection, project_id, ref, deleted=True))
     if task.deleted_us is None:
         return task
-    return _update(database, project_id, task, {"deleted_us": None})
+    return _update(database, project_id, task, "restore", {"deleted_us": None})
 
 
 def check(parts: RunParts, project_id: str, spec: TaskSpec) -> list[FrozenEvaluator]:
@@ -237,10 +239,13 @@ def _insert(database: Database, project_id: str, spec: TaskSpec) -> Task:
     values = {"id": task_id, "project_id": project_id, "created_us": now, "changed_us": now}
     with database.write() as connection:
         task_rows.insert(connection, {**values, "revision": 1, "latest_run": 0, **_columns(spec)})
+        _note(connection, project_id, "create", task_id, spec.name)
         return task_of(need_task(connection, project_id, task_id))
 
 
-def _update(database: Database, project_id: str, task: Task, values: dict[str, Any]) -> Task:
+def _update(
+    database: Database, project_id: str, task: Task, action: str, values: dict[str, Any]
+) -> Task:
     with database.write() as connection:
         name_key = values.get("name_key", task.spec.name.casefold())
         other = task_rows.find(connection, project_id, name_key)
@@ -249,7 +254,14 @@ def _update(database: Database, project_id: str, task: Task, values: dict[str, A
         values["changed_us"] = now_us()
         if not task_rows.update(connection, task.task_id, task.revision, values):
             raise _stale(task)
+        _note(connection, project_id, action, task.task_id, values.get("name", task.spec.name))
         return task_of(need_task(connection, project_id, task.task_id, deleted=True))
+
+
+def _note(connection: sa.Connection, project_id: str, action: str, task_id: str, name: str) -> None:
+    audit.note(
+        connection, project_id, action, kind="task", target_id=task_id, detail={"name": name}
+    )
 
 
 def _columns(spec: TaskSpec) -> dict[str, Any]:

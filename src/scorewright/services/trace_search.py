@@ -9,6 +9,7 @@ import sqlalchemy as sa
 
 from scorewright.domain.errors import NotFoundError, StaleError, UsageError
 from scorewright.domain.suggestion import quote
+from scorewright.services.audit import note
 from scorewright.sources.stored_filter import COLUMNS, TraceFilter
 from scorewright.sources.stored_spans import trace_by_id
 from scorewright.storage.database import Database
@@ -213,6 +214,7 @@ def remove_trace(database: Database, project_id: str, trace_id: str) -> None:
         if not delete_trace(connection, project_id, wanted):
             raise _not_found(trace_id)
         delete_spans(connection, project_id, wanted)
+        note(connection, project_id, "delete", kind="trace", target_id=wanted)
 
 
 def _id(text: str) -> str:

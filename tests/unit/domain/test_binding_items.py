@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scorewright.authoring import AgentTrace, LLMSpan, Trace, UserInput
+from scorewright.authoring import AgentTrace, LLMSpan, UserInput
+from scorewright.authoring.value import as_text
 from scorewright.domain.binding import Argument, How, Path, compile_binder, compile_binding
 from scorewright.domain.item_fields import FieldAbsentError, make_binder
 from scorewright.domain.json_value import JsonValue
@@ -26,7 +27,13 @@ ITEM = an_item(
     llm={"span_id": "l", "metrics": METRICS},
     trajectory={"messages": [], "steps": [{"type": "user", "content": "why?"}]},
 )
-BROKEN = encode_item(ITEM).partition(b',"spans":')[0] + b',"spans":[this is no JSON'
+
+
+def broken(item: dict[str, Any]) -> bytes:
+    return encode_item(item).partition(b',"spans":')[0] + b',"spans":[this is no JSON'
+
+
+BROKEN = broken(ITEM)
 
 
 class StandardJson:
@@ -62,7 +69,6 @@ def test_the_head_is_as_the_format_says():
 @pytest.mark.parametrize(
     ("how", "paths", "kind"),
     [
-        ("trace_item", (), Trace),
         ("agent_item", (), AgentTrace),
         ("llm_item", (), LLMSpan),
         ("field", (("trace", "output", "answer"),), int),
@@ -75,6 +81,13 @@ def test_what_the_light_part_tells_is_read_without_the_rest(
     how: How, paths: tuple[Path, ...], kind: type
 ):
     assert isinstance(bound(how, *paths, raw=BROKEN), kind)
+
+
+def test_a_trace_is_made_of_the_light_part_unless_it_is_an_agent_s():
+    whole = {name: value for name, value in ITEM.items() if name not in ("agent", "trajectory")}
+
+    assert bound("trace_item", raw=broken(whole)).output == as_text(ITEM["trace"]["output"])
+    assert bound("trace_item", raw=encode_item(ITEM)).output == as_text(ITEM["agent"].get("output"))
 
 
 @pytest.mark.parametrize(

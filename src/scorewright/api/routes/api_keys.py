@@ -8,6 +8,7 @@ from fastapi import APIRouter
 
 from scorewright.api.access import InCaller, needs
 from scorewright.api.context import InContext, ProjectId
+from scorewright.api.moments import moment_us_or_none
 from scorewright.api.paging import Cursor, Limit, Page, read_cursor, write_cursor
 from scorewright.api.schemas.api_keys import (
     ApiKeyRequest,
@@ -16,7 +17,6 @@ from scorewright.api.schemas.api_keys import (
     describe_key,
     describe_new_key,
 )
-from scorewright.api.schemas.moment import moment_us
 from scorewright.services import access
 
 router = APIRouter(prefix="/api-keys", tags=["api-keys"])
@@ -33,7 +33,7 @@ def create_api_key(
         project_id,
         name=body.name,
         scopes=body.scopes,
-        expires_us=None if body.expires_at is None else moment_us(body.expires_at),
+        expires_us=moment_us_or_none(body.expires_at),
     )
     return describe_new_key(new)
 

@@ -8,6 +8,7 @@ from fastapi import APIRouter, File, Form, Response, UploadFile
 
 from scorewright.api.context import InContext, ProjectId
 from scorewright.api.editing import etag
+from scorewright.api.idempotency import OnceRoute
 from scorewright.api.limited_body import limited_route
 from scorewright.api.routes.datasets import Named
 from scorewright.api.schemas.datasets import (
@@ -29,7 +30,7 @@ router = APIRouter(
     prefix="/datasets",
     tags=["datasets"],
     route_class=limited_route(
-        lambda context: context.dataset_limits.upload_bytes + _OTHER_PARTS_BYTES
+        lambda context: context.dataset_limits.upload_bytes + _OTHER_PARTS_BYTES, OnceRoute
     ),
 )
 
@@ -82,7 +83,7 @@ def upload_dataset(
 
 
 @router.post("/{dataset}/versions/upload", status_code=201)
-def upload_version(
+def upload_dataset_version(
     *,
     dataset: Named,
     project: ProjectId,

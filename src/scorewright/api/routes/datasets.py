@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal
 
 import msgspec
 from fastapi import APIRouter, Path, Query, Response
@@ -10,7 +10,9 @@ from fastapi.responses import StreamingResponse
 
 from scorewright.api.context import InContext, ProjectId
 from scorewright.api.editing import ExpectedRevision, etag
+from scorewright.api.idempotency import OnceRoute
 from scorewright.api.limited_body import limited_route
+from scorewright.api.newest import read_newest
 from scorewright.api.paging import Cursor, Limit, Page, read_cursor, write_cursor
 from scorewright.api.schemas.datasets import (
     AppendRow,
@@ -32,7 +34,7 @@ from scorewright.sources.dataset import from_rows
 router = APIRouter(
     prefix="/datasets",
     tags=["datasets"],
-    route_class=limited_route(lambda context: context.dataset_limits.body_bytes),
+    route_class=limited_route(lambda context: context.dataset_limits.body_bytes, OnceRoute),
 )
 
 Named = Annotated[str, Path(max_length=128, description="name or id")]
@@ -75,7 +77,7 @@ def list_datasets(
     cursor: Cursor = None,
 ) -> Page[Dataset]:
     """List datasets, newest first."""
-    before = cast("tuple[int, str] | None", read_cursor(cursor, (int, str)))
+    before = read_newest(cursor)
     found = service.list_datasets(
         context.database,
         project,
@@ -143,7 +145,7 @@ def restore_dataset(
 
 
 @router.get("/{dataset}/versions")
-def list_versions(
+def list_dataset_versions(
     dataset: Named,
     project: ProjectId,
     context: InContext,
@@ -166,7 +168,7 @@ def list_versions(
 
 
 @router.post("/{dataset}/versions", status_code=201)
-def create_version(
+def create_dataset_version(
     dataset: Named, body: NewVersion, project: ProjectId, context: InContext
 ) -> Version:
     """Make a new version of rows."""
@@ -183,7 +185,7 @@ def create_version(
 
 
 @router.get("/{dataset}/versions/{version}")
-def get_version(
+def get_dataset_version(
     dataset: Named, version: VersionNumber, project: ProjectId, context: InContext
 ) -> Version:
     """Return one version."""
@@ -191,7 +193,7 @@ def get_version(
 
 
 @router.get("/{dataset}/versions/{version}/rows", response_model=Page[NumberedRow])
-def list_rows(
+def list_dataset_rows(
     *,
     dataset: Named,
     version: VersionNumber,
@@ -217,7 +219,7 @@ def list_rows(
     response_class=StreamingResponse,
     responses={200: {"content": {kind: {} for kind in _MEDIA_TYPES.values()}}},
 )
-def download_version(
+def download_dataset_version(
     dataset: Named,
     version: VersionNumber,
     project: ProjectId,
@@ -236,7 +238,7 @@ def download_version(
 
 
 @router.patch("/{dataset}/rows", status_code=201)
-def edit_rows(
+def edit_dataset_rows(
     *,
     dataset: Named,
     body: RowChanges,

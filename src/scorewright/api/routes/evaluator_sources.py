@@ -20,7 +20,7 @@ router = APIRouter(prefix="/evaluators", tags=["evaluators"])
 
 
 @router.post("/parse")
-def parse_source(body: wire.EvaluatorSource, project: ProjectId) -> wire.ParsedEvaluator:
+def parse_evaluator(body: wire.EvaluatorSource, project: ProjectId) -> wire.ParsedEvaluator:
     """Say how a source is called, and what it takes; nothing is saved or run."""
     del project
     fields = body.model_dump(exclude_unset=True, exclude={"source"})
@@ -28,7 +28,7 @@ def parse_source(body: wire.EvaluatorSource, project: ProjectId) -> wire.ParsedE
 
 
 @router.post("/check")
-def check_source(body: wire.EvaluatorDraft, project: ProjectId) -> wire.CheckedEvaluator:
+def check_evaluator(body: wire.EvaluatorDraft, project: ProjectId) -> wire.CheckedEvaluator:
     """Say what is wrong with an evaluator, as `scorewright check --format json`; nothing is saved or run."""
     del project
     fields = body.model_dump(exclude_unset=True, exclude={"source"})
@@ -36,7 +36,7 @@ def check_source(body: wire.EvaluatorDraft, project: ProjectId) -> wire.CheckedE
 
 
 @router.get("/templates")
-def list_templates(
+def list_evaluator_templates(
     project: ProjectId,
     convention: Convention | None = None,
     language: Language | None = None,

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Path, Query, Request, Response
 
 from scorewright.api.context import InContext, ProjectId
 from scorewright.api.editing import ExpectedRevision, etag
+from scorewright.api.idempotency import OnceRoute
 from scorewright.api.paging import Cursor, Limit, Page, read_cursor, write_cursor
 from scorewright.api.schemas import evaluators as wire
 from scorewright.api.schemas.written_evaluators import (
@@ -26,7 +27,7 @@ from scorewright.domain.suggestion import quote
 from scorewright.services import saved_evaluators
 from scorewright.services.saved_evaluators import Kept, VersionNumber
 
-router = APIRouter(prefix="/evaluators", tags=["evaluators"])
+router = APIRouter(prefix="/evaluators", tags=["evaluators"], route_class=OnceRoute)
 
 Named = Annotated[str, Path(description="id, or name in any letter case")]
 Numbered = Annotated[str, Path(description="number of a version, or latest")]
@@ -155,7 +156,9 @@ def duplicate_evaluator(
 
 
 @router.get("/{evaluator}/usage")
-def get_usage(evaluator: Named, context: InContext, project: ProjectId) -> wire.EvaluatorUsage:
+def get_evaluator_usage(
+    evaluator: Named, context: InContext, project: ProjectId
+) -> wire.EvaluatorUsage:
     """Say which tasks and active monitors have an evaluator among theirs."""
     tasks, monitors = saved_evaluators.usage(context.database, project, evaluator)
     return wire.EvaluatorUsage(
@@ -171,7 +174,7 @@ def get_usage(evaluator: Named, context: InContext, project: ProjectId) -> wire.
 
 
 @router.get("/{evaluator}/versions")
-def list_versions(
+def list_evaluator_versions(
     evaluator: Named,
     context: InContext,
     project: ProjectId,
@@ -195,7 +198,7 @@ def list_versions(
 
 
 @router.get("/{evaluator}/versions/{number}")
-def get_version(
+def get_evaluator_version(
     evaluator: Named, number: Numbered, context: InContext, project: ProjectId
 ) -> wire.EvaluatorVersion:
     """Get one version of an evaluator."""

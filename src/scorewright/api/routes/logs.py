@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, cast
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
 
 from scorewright.api.context import InContext, ProjectId
-from scorewright.api.paging import Cursor, Limit, Page, read_cursor, write_cursor
-from scorewright.api.routes.traces import From, To, microseconds
+from scorewright.api.moments import moment_us_or_none
+from scorewright.api.newest import read_newest
+from scorewright.api.paging import Cursor, Limit, Page, write_cursor
+from scorewright.api.routes.traces import From, To
 from scorewright.api.schemas.logs import LogEntry, entry_of
 from scorewright.services.log_search import SEVERITIES, WantedRecords, find_records
-from scorewright.services.trace_search import Key
 
 router = APIRouter(tags=["logs"])
 
@@ -31,12 +32,12 @@ def list_logs(
 ) -> Page[LogEntry]:
     """List log records, the latest first."""
     wanted = WantedRecords(
-        from_us=microseconds(first),
-        to_us=microseconds(end),
+        from_us=moment_us_or_none(first),
+        to_us=moment_us_or_none(end),
         severity_number=None if severity is None else SEVERITIES[severity],
         trace_id=trace_id,
     )
-    after = cast("Key | None", read_cursor(cursor, (int, str)))
+    after = read_newest(cursor)
     rows, next_key = find_records(context.database, project, wanted, after=after, limit=limit)
     return Page(
         items=[entry_of(row) for row in rows],

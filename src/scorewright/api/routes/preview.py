@@ -25,7 +25,7 @@ router = APIRouter(
 
 
 @router.post("/preview", response_model=Preview)
-def preview(body: PreviewRequest, project: ProjectId, context: InContext) -> Response:
+def preview_evaluators(body: PreviewRequest, project: ProjectId, context: InContext) -> Response:
     """Run evaluators over a few items in the sandbox; nothing is kept.
 
     What is wrong with one evaluator stands at it, and the others are tried all the same.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Annotated, Final, Literal
 
 from fastapi import APIRouter, Depends, Query
@@ -10,6 +9,7 @@ from fastapi.responses import StreamingResponse
 from pydantic import AwareDatetime
 
 from scorewright.api.context import InContext, ProjectId
+from scorewright.api.moments import moment_us_or_none
 from scorewright.api.paging import Cursor, Limit, Page, read_cursor, write_cursor
 from scorewright.api.schemas.runs import DistributionView, ItemView, ResultView
 from scorewright.domain.result import FailureCode
@@ -56,8 +56,8 @@ def wanted_results(
         failure_code=None if failure_code is None else failure_code.value,
         search=search or None,
         item_id=item_id,
-        from_us=_moment_us(made_from),
-        to_us=_moment_us(made_to),
+        from_us=moment_us_or_none(made_from),
+        to_us=moment_us_or_none(made_to),
     )
 
 
@@ -68,7 +68,7 @@ Evaluators = Annotated[
 
 
 @router.get("/results")
-def list_results(
+def list_run_results(
     run: str,
     project: ProjectId,
     context: InContext,
@@ -96,7 +96,7 @@ def list_results(
 
 
 @router.get("/items")
-def list_items(
+def list_run_items(
     run: str, project: ProjectId, context: InContext, limit: Limit = 50, cursor: Cursor = None
 ) -> Page[ItemView]:
     """List items by number, each with the results of every evaluator."""
@@ -112,7 +112,7 @@ def list_items(
 
 
 @router.get("/distributions")
-def list_distributions(
+def list_run_distributions(
     run: str,
     project: ProjectId,
     context: InContext,
@@ -126,8 +126,12 @@ def list_distributions(
     return [DistributionView.of(one) for one in found]
 
 
-@router.get("/export", response_class=StreamingResponse)
-def export_results(
+@router.get(
+    "/export",
+    response_class=StreamingResponse,
+    responses={200: {"content": {kind: {} for kind in _MEDIA_TYPES.values()}}},
+)
+def export_run_results(
     run: str,
     project: ProjectId,
     context: InContext,
@@ -144,7 +148,3 @@ def export_results(
         media_type=_MEDIA_TYPES[form],
         headers={"Content-Disposition": f'attachment; filename="results.{form}"'},
     )
-
-
-def _moment_us(at: datetime | None) -> int | None:
-    return None if at is None else round(at.timestamp() * 1e6)

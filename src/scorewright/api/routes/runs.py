@@ -11,13 +11,14 @@ from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
 from scorewright.api.context import InContext, ProjectId
+from scorewright.api.idempotency import OnceRoute
 from scorewright.api.newest import read_newest
 from scorewright.api.paging import Cursor, Limit, Page, write_cursor
 from scorewright.api.run_events import stream_run
 from scorewright.api.schemas.runs import Repeat, RunView, Status
 from scorewright.services import run_results, runs
 
-router = APIRouter(prefix="/runs", tags=["runs"])
+router = APIRouter(prefix="/runs", tags=["runs"], route_class=OnceRoute)
 
 
 @router.get("")
@@ -87,7 +88,11 @@ def summarise_run(run: str, project: ProjectId, context: InContext) -> dict[str,
     return run_results.document(context.database, project, run)
 
 
-@router.get("/{run}/events", response_class=StreamingResponse)
+@router.get(
+    "/{run}/events",
+    response_class=StreamingResponse,
+    responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
+)
 async def watch_run(
     run: str,
     project: ProjectId,

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from scorewright.api.access import COOKIE, address_of
 from scorewright.api.context import Context, InContext
+from scorewright.api.document import problems
 from scorewright.services import access
 
 router = APIRouter(tags=["session"])
@@ -25,7 +26,12 @@ class Login(BaseModel):
     token: Annotated[str, Field(min_length=1, max_length=_MAX_CHARS, description="an API key")]
 
 
-@router.get("/login", status_code=HTTPStatus.SEE_OTHER, response_class=RedirectResponse)
+@router.get(
+    "/login",
+    status_code=HTTPStatus.SEE_OTHER,
+    response_class=RedirectResponse,
+    responses=problems(401, 403, 429),
+)
 def log_in_by_link(
     request: Request,
     context: InContext,
@@ -42,7 +48,7 @@ def log_in_by_link(
     return answer
 
 
-@router.post("/api/v1/session", status_code=HTTPStatus.NO_CONTENT)
+@router.post("/api/v1/session", status_code=HTTPStatus.NO_CONTENT, responses=problems(401, 429))
 def log_in(body: Login, request: Request, context: InContext, response: Response) -> None:
     """Log in with a key: sets the cookie of a session."""
     _log_in(request, context, body.token, response)

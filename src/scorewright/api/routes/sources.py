@@ -33,7 +33,7 @@ _description: TypeAdapter[SourceDescription] = TypeAdapter(SourceDescription)
 
 
 @router.get("/fields")
-def source_fields(
+def list_source_fields(
     project: ProjectId,
     context: InContext,
     source: Annotated[
@@ -67,7 +67,7 @@ def source_fields(
 
 
 @router.post("/sample", response_model=Sample)
-def source_sample(body: SampleRequest, project: ProjectId, context: InContext) -> Response:
+def sample_source(body: SampleRequest, project: ProjectId, context: InContext) -> Response:
     """Return the first items of a source that match its filter."""
     description = to_description(body.source)
     found = open_described(context.database, project, description, levels=(body.level,))

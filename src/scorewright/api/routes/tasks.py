@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query, Response
 
 from scorewright.api.context import InContext, ProjectId
 from scorewright.api.editing import ExpectedRevision, etag
+from scorewright.api.idempotency import OnceRoute
 from scorewright.api.newest import read_newest
 from scorewright.api.paging import Cursor, Limit, Page, write_cursor
 from scorewright.api.schemas.runs import RunView
@@ -16,7 +17,7 @@ from scorewright.api.schemas.tasks import CopyOf, NewTask, TaskChanges, TaskView
 from scorewright.services import runs, tasks
 from scorewright.services.run_model import Task
 
-router = APIRouter(prefix="/tasks", tags=["tasks"])
+router = APIRouter(prefix="/tasks", tags=["tasks"], route_class=OnceRoute)
 
 
 @router.post("", status_code=HTTPStatus.CREATED)

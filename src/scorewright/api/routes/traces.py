@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
 from itertools import islice
-from typing import Annotated, Final, cast
+from typing import Annotated, cast
 
 from fastapi import APIRouter, Query
 from pydantic import AwareDatetime
 
 from scorewright.api.context import InContext, ProjectId
+from scorewright.api.document import problems
+from scorewright.api.moments import moment_us_or_none
+from scorewright.api.newest import read_newest
 from scorewright.api.paging import Cursor, Limit, read_cursor, write_cursor
 from scorewright.api.schemas.traces import TraceDetail, TracePage, span_of, summary_of
 from scorewright.services.trace_search import (
-    Key,
     Wanted,
     find_traces,
     read_trace,
     remove_trace,
 )
 from scorewright.telemetry.items import compact_spans
-
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 From = Annotated[
     AwareDatetime | None, Query(alias="from", description="the first moment, ISO 8601")
@@ -31,11 +30,6 @@ To = Annotated[
 ]
 
 router = APIRouter(tags=["traces"])
-
-
-def microseconds(at: datetime | None) -> int | None:
-    """Return a moment as the database has it."""
-    return None if at is None else (at - _EPOCH) // timedelta(microseconds=1)
 
 
 @router.get("/traces")
@@ -60,9 +54,12 @@ def list_traces(
 ) -> TracePage:
     """List traces, the latest first; those of unknown start come last, and are in no window."""
     wanted = Wanted(
-        from_us=microseconds(first), to_us=microseconds(end), filter=expression, search=search
+        from_us=moment_us_or_none(first),
+        to_us=moment_us_or_none(end),
+        filter=expression,
+        search=search,
     )
-    after = cast("Key | None", read_cursor(cursor, (int, str)))
+    after = read_newest(cursor)
     found = find_traces(context.database, project, wanted, after=after, limit=limit)
     return TracePage(
         items=[summary_of(row) for row in found.rows],
@@ -71,7 +68,7 @@ def list_traces(
     )
 
 
-@router.get("/traces/{trace_id}")
+@router.get("/traces/{trace_id}", responses=problems(412))
 def get_trace(
     trace_id: str, context: InContext, project: ProjectId, limit: Limit = 200, cursor: Cursor = None
 ) -> TraceDetail:

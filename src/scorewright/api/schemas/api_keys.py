@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
-from scorewright.api.schemas.moment import write_moment, write_moment_or_none
+from scorewright.api.moments import moment, moment_or_none
 from scorewright.services.access import ApiKey, NewKey, Scope
 
 
@@ -57,8 +57,8 @@ def _fields(key: ApiKey) -> dict[str, object]:
         "prefix": key.prefix,
         "scopes": list(key.scopes),
         "all_projects": key.project_id is None,
-        "created_at": write_moment(key.created_us),
-        "expires_at": write_moment_or_none(key.expires_us),
-        "last_used_at": write_moment_or_none(key.last_used_us),
-        "revoked_at": write_moment_or_none(key.revoked_us),
+        "created_at": moment(key.created_us),
+        "expires_at": moment_or_none(key.expires_us),
+        "last_used_at": moment_or_none(key.last_used_us),
+        "revoked_at": moment_or_none(key.revoked_us),
     }

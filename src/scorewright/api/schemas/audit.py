@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field, JsonValue
 
-from scorewright.api.schemas.moment import write_moment
+from scorewright.api.moments import moment
 from scorewright.services.audit import AuditEntry
 
 
@@ -33,5 +33,5 @@ def describe_entry(entry: AuditEntry) -> AuditEntryResponse:
         target_id=entry.target_id,
         detail=entry.detail,
         request_id=entry.request_id,
-        created_at=write_moment(entry.created_us),
+        created_at=moment(entry.created_us),
     )

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from scorewright.api.moments import Moment, moment
+from scorewright.api.moments import Moment, moment, moment_or_none
 from scorewright.services.datasets import DatasetFields
 from scorewright.storage.repositories.datasets import StoredDataset, StoredVersion
 
@@ -89,7 +89,7 @@ class Dataset(BaseModel):
             revision=dataset.revision,
             created_at=moment(dataset.created_us),
             changed_at=moment(dataset.changed_us),
-            deleted_at=None if dataset.deleted_us is None else moment(dataset.deleted_us),
+            deleted_at=moment_or_none(dataset.deleted_us),
             latest_version=Version.of(dataset.latest),
         )
 

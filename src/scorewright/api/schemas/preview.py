@@ -6,9 +6,10 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
 
+from scorewright.api.schemas.evaluators import Diagnostic
+from scorewright.api.schemas.results import Result
 from scorewright.api.schemas.sources import Description
 from scorewright.domain.convention import Convention, Level
-from scorewright.domain.result import FailureCode
 from scorewright.domain.source_language import Language
 from scorewright.runners.base import Limits
 from scorewright.services.preview import Subject
@@ -107,50 +108,6 @@ class PreviewRequest(BaseModel):
     def limits(self) -> Limits:
         """Return the limits of one evaluator."""
         return Limits(timeout_s=self.timeout_s, memory_mb=self.memory_mb)
-
-
-class Failure(BaseModel):
-    """Why there is no result."""
-
-    code: FailureCode
-    type: str | None
-    message: str
-    line: int | None = Field(description="of the source, from 1")
-    traceback: str | None
-
-
-class Result(BaseModel):
-    """What an evaluator made of an item, as a run would store it."""
-
-    item_id: str
-    evaluator: str
-    version: int
-    status: Literal["scored", "skipped", "failed"]
-    score: float | None
-    normalised_score: float | None
-    passed: bool | None
-    metrics: dict[str, Any]
-    explanation: str | None
-    reason: str | None
-    failure: Failure | None
-    output: str
-    duration_ms: float
-    out_of_range: bool
-    digest: str
-    basis: str
-    environment: str | None
-    runner: str
-    reused: bool
-
-
-class Diagnostic(BaseModel):
-    """Something about a source."""
-
-    severity: Literal["error", "warning"]
-    code: str
-    message: str
-    line: int
-    column: int
 
 
 class Refusal(BaseModel):

@@ -7,7 +7,8 @@ from typing import Any, Literal, Self
 import msgspec
 from pydantic import BaseModel, ConfigDict, Field
 
-from scorewright.api.moments import Moment, moment
+from scorewright.api.moments import Moment, moment, moment_or_none
+from scorewright.api.schemas.results import Result
 from scorewright.api.schemas.tasks import Settings
 from scorewright.services.run_model import Run
 from scorewright.services.run_results import Distribution, ItemResults
@@ -69,45 +70,16 @@ class RunView(BaseModel):
                 "id": run.run_id,
                 "evaluators": fields["counts"],
                 "created_at": moment(run.created_us),
-                "started_at": None if run.started_us is None else moment(run.started_us),
-                "ended_at": None if run.ended_us is None else moment(run.ended_us),
+                "started_at": moment_or_none(run.started_us),
+                "ended_at": moment_or_none(run.ended_us),
             }
         )
 
 
-class Failure(BaseModel):
-    """Why there is no result."""
-
-    code: str
-    type: str | None
-    message: str
-    line: int | None
-    traceback: str | None
-
-
-class ResultView(BaseModel):
+class ResultView(Result):
     """What one evaluator made of one item; the fields of docs/reference/results.md."""
 
     item_no: int = Field(description="of the item in its data, from 1")
-    item_id: str
-    evaluator: str
-    version: int
-    status: Literal["scored", "skipped", "failed"]
-    score: float | None
-    normalised_score: float | None
-    passed: bool | None
-    metrics: dict[str, Any]
-    explanation: str | None
-    reason: str | None
-    failure: Failure | None
-    output: str
-    duration_ms: float
-    out_of_range: bool
-    digest: str
-    basis: str
-    environment: str | None
-    runner: str
-    reused: bool
     created_at: Moment
 
     @classmethod

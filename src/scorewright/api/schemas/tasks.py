@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 import msgspec
 from pydantic import BaseModel, ConfigDict, Field
 
-from scorewright.api.moments import Moment, moment
+from scorewright.api.moments import Moment, moment, moment_or_none
 from scorewright.api.schemas.sources import SourceDescription, to_description
 from scorewright.domain.json_value import JsonObject
 from scorewright.services.run_model import Task, TaskSpec
@@ -126,6 +126,6 @@ class TaskView(BaseModel):
                 "runs": task.latest_run,
                 "created_at": moment(task.created_us),
                 "changed_at": moment(task.changed_us),
-                "deleted_at": None if task.deleted_us is None else moment(task.deleted_us),
+                "deleted_at": moment_or_none(task.deleted_us),
             }
         )

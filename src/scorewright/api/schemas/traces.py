@@ -7,7 +7,7 @@ from typing import Any, Literal, cast
 import sqlalchemy as sa
 from pydantic import BaseModel, Field
 
-from scorewright.api.moments import Moment, moment
+from scorewright.api.moments import Moment, moment, moment_or_none
 from scorewright.api.paging import Page
 from scorewright.domain.json_value import JsonObject
 
@@ -90,8 +90,8 @@ def summary_of(row: sa.Row[Any]) -> TraceSummary:
         trace_id=row.trace_id,
         name=row.name,
         status=row.status,
-        start_time=_moment(row.start_us),
-        end_time=_moment(row.end_us),
+        start_time=moment_or_none(row.start_us),
+        end_time=moment_or_none(row.end_us),
         duration_ms=row.duration_ms,
         input=_excerpt(row.input, row.input_form),
         output=_excerpt(row.output, row.output_form),
@@ -111,10 +111,6 @@ def summary_of(row: sa.Row[Any]) -> TraceSummary:
         first_seen_at=moment(row.created_us),
         changed_at=moment(row.changed_us),
     )
-
-
-def _moment(us: int | None) -> str | None:
-    return None if us is None else moment(us)
 
 
 def _excerpt(text: str | None, form: str | None) -> Excerpt | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scorewright.api.moments import moment
+from scorewright.api.moments import moment, moment_or_none
 from scorewright.api.schemas import evaluators as wire
 from scorewright.domain.check import diagnostic_document, param_document, variable_document
 from scorewright.domain.saved_evaluator import SavedEvaluator, SavedVersion
@@ -26,7 +26,7 @@ def write_entry(saved: SavedEvaluator) -> wire.EvaluatorEntry:
         revision=saved.revision,
         created_at=moment(saved.created_us),
         updated_at=moment(saved.updated_us),
-        deleted_at=None if saved.deleted_us is None else moment(saved.deleted_us),
+        deleted_at=moment_or_none(saved.deleted_us),
     )
 
 

@@ -128,9 +128,10 @@ def add_session(  # noqa: PLR0913 - the columns
     )
 
 
-def remove_session(connection: sa.Connection, secret_sha256: str) -> None:
-    """End a session."""
-    connection.execute(sessions.delete().where(sessions.c.secret_sha256 == secret_sha256))
+def remove_session(connection: sa.Connection, secret_sha256: str) -> str | None:
+    """End a session; returns its id, None where there is none."""
+    ended = sessions.delete().where(sessions.c.secret_sha256 == secret_sha256)
+    return connection.scalar(ended.returning(sessions.c.id))
 
 
 def remove_expired_sessions(connection: sa.Connection, now_us: int) -> None:

@@ -6,8 +6,8 @@ from typing import Final
 
 import msgspec
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
 
+from scorewright.storage.statements import upsert
 from scorewright.storage.tables.idempotency_keys import idempotency_keys
 
 
@@ -34,9 +34,7 @@ _COLUMNS: Final = [idempotency_keys.c[name] for name in Claim.__struct_fields__]
 
 def add_claim(connection: sa.Connection, claim: Claim) -> bool:
     """Take a key for a request; False when it is taken. Of many that try at once, one gets it."""
-    insert = (postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert)(
-        idempotency_keys
-    )
+    insert = upsert(connection, idempotency_keys)
     statement = insert.values(**msgspec.structs.asdict(claim)).on_conflict_do_nothing()
     # What was inserted says so itself: drivers do not agree on how many rows there were.
     return connection.execute(statement.returning(idempotency_keys.c.id)).first() is not None

@@ -1,0 +1,94 @@
+"""Whatever fits the description of the API, and much that does not, is answered as the description says."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import schemathesis
+from fastapi import FastAPI
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
+from schemathesis import Case, GenerationMode
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import response_schema_conformance, status_code_conformance
+from sent_spans import a_span, request
+from starlette.testclient import TestClient
+
+from callers import ADDRESS
+from run_parts import numbers_task, work_off
+from scorewright.storage.database import Database
+
+ROOT: Final = "/api/v1/projects/default"
+SOURCE: Final = (
+    "def evaluate(inputs, outputs, trace):\n    return {'score': 1, 'explanation': ''}\n"
+)
+#: Of each operation and each of right and wrong requests.
+EXAMPLES: Final = 4
+CHECKS: Final = [not_a_server_error, response_schema_conformance, status_code_conformance]
+#: Would end the session or the keys that the test asks with, or run code for each example.
+LEFT_OUT: Final = {"revoke_api_key", "watch_run"}
+
+
+def fill(client: TestClient, database: Database) -> dict[str, str]:
+    """Make one of everything; returns what path parameters are to be."""
+    made: dict[str, Any] = {}
+    for path, body in (
+        ("/evaluators", {"name": "mine", "source": SOURCE}),
+        ("/datasets", {"name": "rows", "rows": [{"n": 1}, {"n": None}]}),
+        ("/tasks", numbers_task(30, "parity", "picky")),
+        ("/tasks/numbers/runs", {}),
+    ):
+        answer = client.post(f"{ROOT}{path}", json=body)
+        assert answer.status_code == 201, answer.text
+        made[path] = answer.json()["id"]
+    client.post("/v1/traces", json=request(a_span(1, 1), a_span(1, 2, 1))).raise_for_status()
+    work_off(database)
+    return {
+        "project": "default",
+        "evaluator": "mine",
+        "dataset": "rows",
+        "task": "numbers",
+        "run": made["/tasks/numbers/runs"],
+        "trace_id": f"{1:032x}",
+        "version": "latest",
+        "number": "1",
+    }
+
+
+def test_every_operation_answers_as_it_is_described(client: TestClient, database: Database):
+    app = client.app
+    assert isinstance(app, FastAPI)
+    known = fill(client, database)
+    schema = schemathesis.openapi.from_dict(app.openapi())
+    failures: list[str] = []
+    seen = 0
+
+    for result in schema.get_all_operations():
+        operation = result.ok()
+        if operation.definition.raw["operationId"] in LEFT_OUT:
+            continue
+        seen += 1
+        for mode in GenerationMode:
+
+            @seed(5)
+            @settings(
+                max_examples=EXAMPLES,
+                deadline=None,
+                database=None,
+                phases=[Phase.generate],
+                suppress_health_check=list(HealthCheck),
+            )
+            @given(case=operation.as_strategy(generation_mode=mode), is_known=st.booleans())
+            def ask(case: Case, is_known: bool) -> None:  # noqa: FBT001 - drawn
+                case.path_parameters.update(
+                    {
+                        name: known[name]
+                        for name in case.path_parameters
+                        if name in known and (is_known or name == "project")
+                    }
+                )
+                case.call_and_validate(session=client, base_url=ADDRESS, checks=CHECKS, app=app)
+
+            ask()
+    assert seen > 50
+    assert failures == []
