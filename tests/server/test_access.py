@@ -358,7 +358,7 @@ def test_the_first_key_is_made_once(database: Database):
 
 def test_without_authentication_everybody_may_do_everything(database: Database, client: TestClient):
     del client
-    context = Context(database, Settings(no_auth=True))
+    context = Context(database, settings=Settings(no_auth=True))
 
     assert new_client(context, secret="").get(KEYS).status_code == 200
 

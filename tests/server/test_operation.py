@@ -265,7 +265,7 @@ def test_an_error_of_ours_has_an_id_and_safe_headers_too(client: TestClient):
 
 def test_a_database_that_is_away_is_said_and_the_server_goes_on(tmp_path: Path):
     lost = new_client(lost_database(tmp_path), secret="sw_some")  # noqa: S106 - nobody's
-    open_to_all = Context(lost_database(tmp_path), Settings(no_auth=True))
+    open_to_all = Context(lost_database(tmp_path), settings=Settings(no_auth=True))
 
     for caller in (lost, new_client(open_to_all, secret="")):
         answer = caller.get(KEYS)
@@ -288,7 +288,7 @@ def test_a_body_that_is_too_large_is_refused_with_its_length_or_without(
     content: bytes | int, database: Database
 ):
     ensure_default_project(database)
-    caller = new_client(Context(database, Settings(max_body_bytes=100_000)))
+    caller = new_client(Context(database, settings=Settings(max_body_bytes=100_000)))
 
     sent = content if isinstance(content, bytes) else chunks(content)
     answer = caller.post(KEYS, content=sent, headers={"Content-Type": "application/json"})
@@ -317,7 +317,7 @@ def test_uploads_and_traces_have_limits_of_their_own(
     path: str, kind: str, limit: int, database: Database
 ):
     settings = Settings(max_body_bytes=1000, max_ingest_bytes=2000, max_upload_bytes=3000)
-    caller = new_client(Context(database, settings))
+    caller = new_client(Context(database, settings=settings))
 
     def status(size: int) -> int:
         return caller.post(path, content=b"x" * size, headers={"Content-Type": kind}).status_code
