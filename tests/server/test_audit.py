@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 from fastapi import FastAPI
+from sent_spans import a_span, request
 from starlette.testclient import TestClient
 
 from run_parts import numbers_task, work_off
 from scorewright.storage.database import Database
 from scorewright.storage.tables import audit
-from sent_spans import a_span, request
 
 ROOT = "/api/v1/projects/default"
 SOURCE = "def evaluate(inputs, outputs, trace):\n    return {'score': 1, 'explanation': ''}\n"
