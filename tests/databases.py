@@ -12,7 +12,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+import pytest
+
 HOW_TO_INSTALL: Final = "apt-get install postgresql"
+#: In the environment: what tests fail without, where they otherwise skip; `.ci/run` sets it.
+REQUIRED: Final = "SCOREWRIGHT_TESTS_REQUIRE"
 _PLACES: Final = Path("/usr/lib/postgresql")
 
 
@@ -23,6 +27,16 @@ def postgres_binaries() -> Path | None:
         return versions[-1].parent
     found = shutil.which("initdb")
     return Path(found).resolve().parent if found else None
+
+
+def require_postgres() -> None:
+    """Skip the test that asks where there is no PostgreSQL; fail it where the environment requires one."""
+    if postgres_binaries() is not None:
+        return
+    text = f"needs PostgreSQL: {HOW_TO_INSTALL}"
+    if "postgresql" in os.environ.get(REQUIRED, "").split(","):
+        pytest.fail(text)
+    pytest.skip(text)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ import structlog
 from starlette.testclient import TestClient
 
 from callers import new_client
-from databases import HOW_TO_INSTALL, new_database, postgres_binaries, postgres_server
+from databases import new_database, postgres_server, require_postgres
 from run_parts import make_parts
 from scorewright.api.context import Context
 from scorewright.storage.database import Database, sqlite_url
@@ -33,8 +33,7 @@ def plain_log() -> None:
 @pytest.fixture(scope="session")
 def postgres(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
     """The URL of a PostgreSQL server."""
-    if postgres_binaries() is None:
-        pytest.skip(f"needs PostgreSQL: {HOW_TO_INSTALL}")
+    require_postgres()
     with postgres_server(tmp_path_factory.mktemp("pg")) as url:
         yield url
 
