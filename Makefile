@@ -18,7 +18,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test test-faults test-instrumentation fuzz lint types fmt docs migration bench selfcheck lock ci clean
+.PHONY: help run test test-faults test-instrumentation fuzz lint types fmt docs migration bench lock ci clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20

@@ -54,7 +54,10 @@ def shown(path: Path) -> str:
 
 def test_no_module_is_longer_than_500_lines():
     lines = {
-        shown(path): text_of(path).count("\n") for path in tracked_files() if path.suffix == ".py"
+        shown(path): text_of(path).count("\n")
+        for path in tracked_files()
+        # Revisions are written by `make migration`, one for whatever changed.
+        if path.suffix == ".py" and not path.match("migrations/versions/0*.py")
     }
 
     assert lines
