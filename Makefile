@@ -6,7 +6,7 @@ SDKS := $(VENV)-instrumentation
 UV ?= $(if $(wildcard $(BIN)/uv),$(BIN)/uv,uv)
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 COMPILE = $(UV) pip compile --quiet --upgrade --universal --python-version 3.11 \
-	--generate-hashes --no-emit-index-url --no-header --annotation-style line
+	--generate-hashes --no-emit-index-url --no-header --annotation-style line -c requirements/bounds.in
 FUZZ_SECONDS ?= 300
 KILLS ?= 200
 EXAMPLES := examples/variables/amount_within_tolerance.py \

@@ -92,8 +92,8 @@ def postgres_server(folder: Path) -> Generator[str]:
             "-c",
             "fsync=off",
         ],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+        stdout=(folder / "log").open("wb"),
+        stderr=subprocess.STDOUT,
     )
     try:
         _wait_for(binaries, folder, server)
