@@ -63,9 +63,6 @@ migration: $(VENV)/.lint  ## write the revision from the last one to the tables 
 bench: $(VENV)/.test  ## measure the numbers of docs/performance.md on this machine
 	$(BIN)/python benchmarks/bench.py all
 
-selfcheck: $(VENV)/.run  ## try the attack probes against the sandbox of this machine
-	$(BIN)/scorewright runner check
-
 lock:  ## resolve the dependencies again and pin them with their hashes (needs uv)
 	$(COMPILE) pyproject.toml -o requirements/run.txt
 	$(COMPILE) pyproject.toml -c requirements/run.txt --extra pandas --extra test -o requirements/test.txt
