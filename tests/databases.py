@@ -51,9 +51,7 @@ def postgres_server(folder: Path) -> Generator[str]:
     as_user: list[str] = []
     if os.geteuid() == 0:
         nobody = pwd.getpwnam("nobody")
-        for parent in (folder, *folder.parents):
-            if parent.is_relative_to("/tmp"):  # noqa: S108 - pytest's own folders are for their owner alone
-                parent.chmod(parent.stat().st_mode | 0o755)
+        folder.chmod(0o755)
         os.chown(folder, nobody.pw_uid, nobody.pw_gid)
         as_user = [
             "setpriv",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Generator
 from pathlib import Path
 
@@ -31,10 +32,14 @@ def plain_log() -> None:
 
 
 @pytest.fixture(scope="session")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
+def postgres() -> Generator[str]:
     """The URL of a PostgreSQL server."""
     require_postgres()
-    with postgres_server(tmp_path_factory.mktemp("pg")) as url:
+    # Not in a folder of pytest's: every session that starts makes these for their owner alone again.
+    with (
+        tempfile.TemporaryDirectory(prefix="scorewright-pg-") as folder,
+        postgres_server(Path(folder)) as url,
+    ):
         yield url
 
 

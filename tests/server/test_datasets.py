@@ -236,7 +236,7 @@ def test_edited_rows_are_a_new_version(client: TestClient):
         ({"op": "delete", "number": 0}, "/changes/0/number"),
         ({"op": "append", "data": []}, "/changes/0/data"),
         ({"op": "append", "data": {}, "number": 1}, "/changes/0/number"),
-        ({"op": "move"}, "/changes/0"),
+        ({"op": "move"}, "/changes/0/op"),
     ],
 )
 def test_a_change_that_cannot_be_is_pointed_at(

@@ -1,5 +1,8 @@
 """Whatever fits the description of the API, and much that does not, is answered as the description says."""
 
+# pyright: basic, reportArgumentType=false, reportAttributeAccessIssue=false, reportInvalidTypeArguments=false
+# Schemathesis leaves most of its types open.
+
 from __future__ import annotations
 
 from typing import Any, Final

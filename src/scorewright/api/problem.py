@@ -124,8 +124,10 @@ def _invalid(_request: Request, error: Exception) -> JSONResponse:
 
 def _whole_location(error: Mapping[str, Any]) -> Sequence[Any]:
     """Return where an error is; what tells the forms of a value apart is named when that is what is wrong."""
-    is_of_kind = error["type"] in ("union_tag_invalid", "union_tag_not_found")
-    return [*error["loc"], "kind"] if is_of_kind else error["loc"]
+    if error["type"] not in ("union_tag_invalid", "union_tag_not_found"):
+        return error["loc"]
+    told: Mapping[str, str] = error.get("ctx") or {}  # left out where we checked a text ourselves
+    return [*error["loc"], told.get("discriminator", "kind").strip("'")]
 
 
 def _pointer(location: Sequence[Any], body: Any) -> str:
