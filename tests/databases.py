@@ -90,8 +90,8 @@ def postgres_server(folder: Path) -> Generator[str]:
             "-c",
             "fsync=off",
         ],
-        stdout=(folder / "log").open("wb"),
-        stderr=subprocess.STDOUT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     )
     try:
         _wait_for(binaries, folder, server)
