@@ -215,6 +215,8 @@ def test_the_login_link_becomes_a_session_that_scripts_do_not_see(
     assert token not in cookie
     assert answer.headers["referrer-policy"] == "no-referrer"
     assert stranger.get(KEYS).status_code == 200
+    home = stranger.get("/")  # where the link leads
+    assert (home.status_code, "/openapi.json" in home.text) == (200, True)
     with database.read() as connection:
         (login,) = connection.execute(sa.select(audit).where(audit.c.action == "login"))
     assert login.actor_name == "link"

@@ -21,7 +21,7 @@ from scorewright.storage.repositories.results import RecordReader
 from scorewright.storage.repositories.shares import Chunk
 
 
-class RunnerPool:
+class IdleRunners:
     """Sandboxes that wait for the next run: starting one takes longer than a small run."""
 
     def __init__(self, name: str = "auto") -> None:

@@ -20,7 +20,7 @@ from scorewright.domain.errors import CallerError, OurError, ScorewrightError
 from scorewright.domain.result_record import ResultRecord, to_item_outcome
 from scorewright.domain.rollup import Rollup
 from scorewright.services.report import Report
-from scorewright.services.run_opening import OpenRun, RunnerPool
+from scorewright.services.run_opening import IdleRunners, OpenRun
 from scorewright.services.run_part import Part
 from scorewright.services.run_parts import RunParts
 from scorewright.storage.database import Database
@@ -63,7 +63,7 @@ class RunWork:
         self._database = database
         self._parts = parts
         self._workers = workers
-        self._pool = RunnerPool(runner)
+        self._pool = IdleRunners(runner)
         #: Open runs, by share.
         self._open: dict[str, OpenRun] = {}
         self._stop = threading.Event()

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field
+from starlette.responses import PlainTextResponse
 
 from scorewright.api.context import InContext
 from scorewright.services.readiness import State, readiness
@@ -47,6 +48,16 @@ def get_readiness(context: InContext, response: Response) -> Ready:
     if not found.is_ready:
         response.status_code = HTTPStatus.SERVICE_UNAVAILABLE
     return Ready(ready=found.is_ready, checks=found.checks)
+
+
+@private_router.get("/", include_in_schema=False)
+def get_home() -> PlainTextResponse:
+    """Tell whom the login link has brought here what there is, as long as there is no console."""
+    return PlainTextResponse(
+        "Scorewright is running, and you are logged in. The console is not there yet: everything is had\n"
+        "over HTTP, under /api/v1/projects/default, as /openapi.json describes it. Programs ask with the key\n"
+        "of the login link, or one of their own: Authorization: Bearer KEY.\n"
+    )
 
 
 @private_router.get(
