@@ -21,6 +21,7 @@ from pathlib import Path
 from measure import Figure, Finished, ratios, run_process, take_turns
 from records import LARGE_BYTES, ROWS, SMALL_BYTES, write_records
 from sandboxes import SANDBOXES, measure_cold_start, measure_throughput, measure_worker
+from server_runs import measure_server_runs
 from traces import measure_traces
 
 HERE = Path(__file__).parent
@@ -118,6 +119,9 @@ BENCHMARKS: dict[str, Callable[[Setting], list[Figure]]] = {
     "deno": lambda setting: measure_sandbox(setting, "deno"),
     "trace": lambda setting: measure_traces(setting.rounds),
     "memory": measure_memory,
+    "server": lambda setting: measure_server_runs(
+        setting.folder, setting.rounds, is_full=setting.full
+    ),
 }
 
 

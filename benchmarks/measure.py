@@ -59,20 +59,19 @@ class Finished:
 
 
 @dataclass(slots=True)
-class _TreeSampler:
-    """Adds up, again and again, what all processes below one hold.
-
-    Shared pages are counted by share (PSS) where the kernel shows it and in full (RSS) elsewhere, so
-    the figure errs on the large side. Peaks shorter than the interval are missed.
-    """
+class TreeSampler:
+    """Adds up, again and again, what a process and all below it hold; peaks shorter than the interval are missed."""
 
     pid: int
     peak_bytes: int = 0
     _ended: threading.Event = field(default_factory=threading.Event)
 
-    def sample(self) -> None:
+    def start(self) -> None:
+        threading.Thread(target=self._sample, daemon=True).start()
+
+    def _sample(self) -> None:
         while not self._ended.wait(_SAMPLE_INTERVAL_S):
-            self.peak_bytes = max(self.peak_bytes, sum(map(_resident_bytes, _tree(self.pid))))
+            self.peak_bytes = max(self.peak_bytes, resident_bytes_of_tree(self.pid))
 
     def stop(self) -> None:
         self._ended.set()
@@ -94,9 +93,9 @@ def run_process(command: Sequence[str | Path], *, sample_tree: bool = False) -> 
     process = subprocess.Popen(
         [str(part) for part in command], stdout=subprocess.PIPE, text=True, env=environment
     )
-    sampler = _TreeSampler(process.pid)
+    sampler = TreeSampler(process.pid)
     if sample_tree:
-        threading.Thread(target=sampler.sample, daemon=True).start()
+        sampler.start()
     stdout = process.stdout.read() if process.stdout else ""
     # wait4, as Popen.wait would throw the process's account away.
     _, status, usage = os.wait4(process.pid, 0)
@@ -131,6 +130,27 @@ def take_turns(rounds: int, variants: Mapping[str, Callable[[], T]]) -> dict[str
 def ratios(numerators: Sequence[float], denominators: Sequence[float]) -> tuple[float, ...]:
     """Divide round by round."""
     return tuple(a / b for a, b in zip(numerators, denominators, strict=True))
+
+
+def resident_bytes_of_tree(pid: int) -> int:
+    """Add up what a process and all below it hold.
+
+    Shared pages are counted by share (PSS) where the kernel shows it and in full (RSS) elsewhere, so
+    the figure errs on the large side.
+    """
+    return sum(map(_resident_bytes, _tree(pid)))
+
+
+def cpu_s_of_tree(pid: int) -> float:
+    """Add up the CPU time of a process and all below it, those included that have ended and were waited for."""
+    ticks = 0
+    for one in _tree(pid):
+        try:
+            stat = Path(f"/proc/{one}/stat").read_text()
+        except OSError:
+            continue
+        ticks += sum(map(int, stat.rpartition(")")[2].split()[11:15]))
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def _tree(root: int) -> list[int]:

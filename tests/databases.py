@@ -40,10 +40,14 @@ def require_postgres() -> None:
 
 
 @contextmanager
-def postgres_server(folder: Path) -> Generator[str]:
+def postgres_server(folder: Path, *, is_durable: bool = False) -> Generator[str]:
     """Run a server with its data in a folder, reachable by a socket in it alone; yields the URL of its first database.
 
     It refuses to run as root: then it is run as the user `nobody`, who is given the folder.
+
+    Args:
+        folder: For its data.
+        is_durable: Whether what it has committed is on the disk, as it is anywhere but in tests.
     """
     binaries = postgres_binaries()
     assert binaries is not None, HOW_TO_INSTALL
@@ -88,7 +92,7 @@ def postgres_server(folder: Path) -> Generator[str]:
             "-c",
             "listen_addresses=",
             "-c",
-            "fsync=off",
+            f"fsync={'on' if is_durable else 'off'}",
         ],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
