@@ -9,9 +9,6 @@ COMPILE = $(UV) pip compile --quiet --upgrade --universal --python-version 3.11 
 	--generate-hashes --no-emit-index-url --no-header --annotation-style line -c requirements/bounds.in
 FUZZ_SECONDS ?= 300
 KILLS ?= 200
-EXAMPLES := examples/variables/amount_within_tolerance.py \
-	examples/inputs_outputs_trace/reply_profile.py \
-	examples/trace_object/required_facts.py
 
 # Every command starts a new interpreter; without byte code each of them would compile the package again.
 unexport PYTHONDONTWRITEBYTECODE
@@ -23,8 +20,8 @@ unexport PYTHONDONTWRITEBYTECODE
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
-run: $(VENV)/.run  ## install, then judge the bundled support answers with three example evaluators
-	@$(BIN)/scorewright run $(EXAMPLES) --data examples/support/answers.jsonl
+run: $(VENV)/.run  ## install, judge the demo's answers and traces, then serve them and print the link that logs in
+	@$(BIN)/scorewright serve --demo --login-link
 
 test: $(VENV)/.test  ## install what the tests need and run the whole suite
 	$(BIN)/python -m pytest --numprocesses=2 --dist=loadfile

@@ -16,9 +16,16 @@ class Server:
     """A server that runs."""
 
     def __init__(
-        self, process: subprocess.Popen[str], address: str, token: str | None, log: Path
+        self,
+        process: subprocess.Popen[str],
+        heading: list[str],
+        address: str,
+        token: str | None,
+        log: Path,
     ) -> None:
         self.process = process
+        #: What it printed before its address.
+        self.heading = heading
         self.address = address
         self.token = token
         self._log = log
@@ -45,13 +52,16 @@ def server(home: Path, *options: str) -> Generator[Server]:
         )
     try:
         assert process.stdout is not None
-        line = process.stdout.readline()
+        heading: list[str] = []
+        while not (line := process.stdout.readline()).startswith("Scorewright is at"):
+            assert line, (heading, log.read_text())
+            heading.append(line)
         found = re.search(r"http://127\.0\.0\.1:\d+", line)
-        assert found, (line, log.read_text())
+        assert found, line
         token = None
         if "link" in line:
             token = process.stdout.readline().rstrip().partition("token=")[2]
-        yield Server(process, found[0], token, log)
+        yield Server(process, heading, found[0], token, log)
     finally:
         process.kill()
         process.communicate()

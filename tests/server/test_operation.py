@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Generator, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,11 @@ def test_the_first_start_prints_a_link_that_logs_in_and_no_later_one_does(tmp_pa
         assert httpx.get(second.address + KEYS, headers=headers).status_code == 200
     with server(home, "--login-link") as third:
         assert third.token not in (None, first.token)
+        headers = {"Authorization": f"Bearer {third.token}"}
+        keys = httpx.get(third.address + KEYS, headers=headers).json()["items"]
+        expires_at = {one["name"]: one["expires_at"] for one in keys}
+        assert expires_at["first login"] is None
+        assert expires_at["login link"] > datetime.now(UTC).isoformat()
     assert home.stat().st_mode & 0o077 == 0
 
 

@@ -281,7 +281,9 @@ def _add_serve(commands: _Commands) -> None:
         help="bring the tables of PostgreSQL up to date first; those of SQLite always are",
     )
     parser.add_argument(
-        "--login-link", action="store_true", help="print a new link that logs in, for a lost one"
+        "--login-link",
+        action="store_true",
+        help="print a new link that logs in for 7 days, for a lost one",
     )
     parser.add_argument(
         "--no-auth",

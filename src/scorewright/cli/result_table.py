@@ -36,7 +36,8 @@ def print_report(report: Report, *, out: Path | None) -> None:
     summaries: list[dict[str, Any]] = document["summary"]  # type: ignore[assignment]
     console.print(_heading(report))
     console.print()
-    console.print(_summary(report, summaries, console))
+    thresholds = [task.evaluator.threshold for task in report.tasks]
+    console.print(summary_table(summaries, thresholds, console))
     noun = report.source.noun
     for part in (_metrics(summaries), _failures(summaries, noun), _slowest(summaries, noun)):
         if part is not None:
@@ -119,16 +120,17 @@ def _kept(report: Report) -> Text:
     return text
 
 
-def _summary(report: Report, summaries: list[dict[str, Any]], console: Console) -> RenderableType:
-    """Lay the numbers out so that none is cut: a table where it fits, else a block an evaluator."""
-    thresholds = {
-        s["evaluator"]: task.evaluator.threshold if s["mean_n"] else None
-        for s, task in zip(summaries, report.tasks, strict=True)
-    }
-    judged = [summary.judged for summary in report.summaries]
-    rows = [
-        _figures(s, n, thresholds[s["evaluator"]]) for s, n in zip(summaries, judged, strict=True)
-    ]
+def summary_table(
+    summaries: Sequence[dict[str, Any]], thresholds: Sequence[float | None], console: Console
+) -> RenderableType:
+    """Lay the numbers out so that none is cut: a table where it fits, else a block an evaluator.
+
+    Args:
+        summaries: Of each evaluator, as documents.
+        thresholds: Of each evaluator: at which score it passes.
+        console: Where it is to fit.
+    """
+    rows = [_figures(one, limit) for one, limit in zip(summaries, thresholds, strict=True)]
     for left_out in ((), (_DISTRIBUTION,)):
         table = _summary_table(rows, left_out)
         needed = Measurement.get(console, console.options.update(max_width=_ANY_WIDTH), table)
@@ -137,8 +139,10 @@ def _summary(report: Report, summaries: list[dict[str, Any]], console: Console) 
     return Text("\n\n").join(map(_block, rows))
 
 
-def _figures(summary: dict[str, Any], items: int, threshold: float | None) -> dict[str, Text]:
+def _figures(summary: dict[str, Any], threshold: float | None) -> dict[str, Text]:
     failed, skipped = summary["failed"], summary["skipped"]
+    items = summary["scored"] + skipped + failed
+    threshold = threshold if summary["mean_n"] else None
     return {
         "evaluator": Text(summary["evaluator"]),
         "mean (95 %)": _mean(summary),

@@ -7,6 +7,8 @@ import signal
 import socket
 import sys
 import threading
+from collections.abc import Generator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -17,6 +19,7 @@ from sqlalchemy.engine import make_url
 from scorewright.api.app import create_app
 from scorewright.api.composition import make_context
 from scorewright.api.context import Context
+from scorewright.cli.demo_report import print_demo
 from scorewright.cli.server_log import start_log
 from scorewright.cli.speech import say
 from scorewright.domain.errors import UsageError
@@ -32,6 +35,13 @@ from scorewright.storage.schema import migrate, require_current
 #: How long requests may take that are in progress when the server is told to stop.
 _FINISH_S: Final = 30
 _BACKLOG: Final = 2048
+#: How long a link serves that replaces a lost one.
+_LINK_DAYS: Final = 7
+_LINK_US: Final = _LINK_DAYS * 24 * 3600 * 1_000_000
+#: How long the demo's runs may take; they need about a second.
+_DEMO_S: Final = 60
+#: How long a server waits for them before it answers.
+_DEMO_AT_START_S: Final = 15
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,10 +101,14 @@ def serve_command(options: ServeOptions) -> int:
         require_current(database)
         start_log()
         ensure_default_project(database)
-        if options.demo:
-            load_demo(database, make_parts(database))
-        _tell(settings, listener.getsockname()[1], _login_key(database, settings, options))
-        _serve(database, settings, listener, has_worker=not options.no_worker)
+        started = load_demo(database, make_parts(database)) if options.demo else []
+        signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(0))
+        working = nullcontext() if options.no_worker else _working(database, settings)
+        with working as worker:
+            if started and worker and wait_for_runs(database, started, at_most_s=_DEMO_AT_START_S):
+                print_demo(database, started)
+            _tell(settings, listener.getsockname()[1], _login_key(database, settings, options))
+            _serve(database, settings, listener, worker)
     finally:
         database.close()
         listener.close()
@@ -124,12 +138,11 @@ def demo_command(database_url: str | None) -> int:
         if not started:
             say("the demo is there already")
             return 0
-        worker = _make_worker(database, settings)
-        worker.start()
-        try:
-            wait_for_runs(database, started)
-        finally:
-            worker.close()
+        with _working(database, settings):
+            if not wait_for_runs(database, started, at_most_s=_DEMO_S):
+                say("the demo is loaded, but its runs do not end; see scorewright runner check")
+                return 1
+        print_demo(database, started)
     finally:
         database.close()
     say("the demo is loaded: scorewright serve shows it")
@@ -162,21 +175,26 @@ def worker_command(database_url: str | None) -> int:
         stop = threading.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda _number, _frame: stop.set())
-        worker = _make_worker(database, settings)
-        worker.start()
-        try:
+        with _working(database, settings) as worker:
             print(f"working on runs as {worker.executor_id}")
             sys.stdout.flush()
             stop.wait()
-        finally:
-            worker.close()
     finally:
         database.close()
     return 0
 
 
-def _make_worker(database: Database, settings: Settings) -> RunWorker:
-    return RunWorker(database, settings.database_url, make_parts(database), runner=settings.runner)
+@contextmanager
+def _working(database: Database, settings: Settings) -> Generator[RunWorker]:
+    """Work on runs until the block ends; what is under way then is handed back."""
+    worker = RunWorker(
+        database, settings.database_url, make_parts(database), runner=settings.runner
+    )
+    worker.start()
+    try:
+        yield worker
+    finally:
+        worker.close()
 
 
 def migrate_command(database_url: str | None) -> int:
@@ -224,7 +242,7 @@ def _login_key(database: Database, settings: Settings, options: ServeOptions) ->
         return None
     first = ensure_first_key(database)
     if first is None and options.login_link:
-        return make_general_key(database, "login link")
+        return make_general_key(database, "login link", for_us=_LINK_US)
     return first
 
 
@@ -236,15 +254,15 @@ def _tell(settings: Settings, port: int, key: NewKey | None) -> None:
     elif key is None:
         print(f"Scorewright is at {address}")
     else:
-        print(f"Scorewright is at {address}; this link logs in and is shown once:")
+        lasts = "" if key.key.expires_us is None else f" for {_LINK_DAYS} days"
+        print(f"Scorewright is at {address}; this link logs in{lasts} and is shown once:")
         print(f"{address}/login?token={key.secret}")
     sys.stdout.flush()
 
 
 def _serve(
-    database: Database, settings: Settings, listener: socket.socket, *, has_worker: bool
+    database: Database, settings: Settings, listener: socket.socket, worker: RunWorker | None
 ) -> None:
-    worker = _make_worker(database, settings) if has_worker else None
     wake = worker.wake if worker else lambda: None
     context = make_context(database, settings, wake_worker=wake, environ=os.environ)
     context.sandboxes.start()
@@ -258,11 +276,4 @@ def _serve(
     server = _Server(config, context)
     # Before it runs the signal would end us at once, and when it has stopped it sends the signal again.
     signal.signal(signal.SIGTERM, server.handle_exit)
-    if worker is None:
-        server.run(sockets=[listener])
-        return
-    worker.start()
-    try:
-        server.run(sockets=[listener])
-    finally:
-        worker.close()
+    server.run(sockets=[listener])

@@ -169,10 +169,11 @@ def create_key(
         return _add(connection, project_id, name=name, scopes=scopes, expires_us=expires_us)
 
 
-def make_general_key(database: Database, name: str) -> NewKey:
-    """Make a key that may do everything in every project."""
+def make_general_key(database: Database, name: str, *, for_us: int | None = None) -> NewKey:
+    """Make a key that may do everything in every project, for some time or, with None, until it is revoked."""
+    expires_us = None if for_us is None else now_us() + for_us
     with database.write() as connection:
-        return _add(connection, None, name=name, scopes=["admin"], expires_us=None)
+        return _add(connection, None, name=name, scopes=["admin"], expires_us=expires_us)
 
 
 def ensure_first_key(database: Database) -> NewKey | None:

@@ -32,6 +32,7 @@ _EVALUATORS: Final[dict[str, JsonObject]] = {
         "language": "python",
         "display_name": "Names the due date",
         "description": "The date of the reference stands in the answer.",
+        "threshold": 1,
         "tags": ["demo"],
     },
     "short-enough": {
@@ -39,6 +40,7 @@ _EVALUATORS: Final[dict[str, JsonObject]] = {
         "language": "javascript",
         "display_name": "Short enough",
         "description": "An answer of the length that people read; longer ones lose by the word.",
+        "threshold": 0.75,
         "tags": ["demo"],
     },
     "looks-before-it-answers": {
@@ -72,14 +74,24 @@ _TASKS: Final = (
 _ASK_EVERY_S: Final = 0.1
 
 
-def wait_for_runs(database: Database, started: Iterable[Run]) -> None:
-    """Wait until workers have ended runs."""
+def wait_for_runs(database: Database, started: Iterable[Run], *, at_most_s: float) -> bool:
+    """Wait until workers have ended runs; tells whether they have.
+
+    Args:
+        database: Where the runs are.
+        started: The runs.
+        at_most_s: How long to wait.
+    """
+    ends_at_s = time.monotonic() + at_most_s
     for run in started:
         while True:
             with database.read() as connection:
                 if run_rows.status_of(connection, run.run_id) in ENDED:
                     break
+            if time.monotonic() > ends_at_s:
+                return False
             time.sleep(_ASK_EVERY_S)
+    return True
 
 
 def load_demo(database: Database, parts: RunParts) -> list[Run]:
