@@ -27,6 +27,7 @@ EXEMPT = {
     "sample_source": "nothing is stored",
     "export_traces": "applications send them all the time; what arrives is the record itself",
     "export_logs": "as export_traces",
+    "create_project": "noted in the project that it makes: tests/server/test_projects.py",
 }
 
 
@@ -178,7 +179,9 @@ def test_what_is_refused_notes_nothing(client: TestClient, database: Database):
     assert entries(database) == before
 
 
-def test_every_creation_takes_an_idempotency_key_but_that_of_secrets(client: TestClient):
+def test_every_creation_takes_an_idempotency_key_but_that_of_secrets_and_of_projects(
+    client: TestClient,
+):
     app = client.app
     assert isinstance(app, FastAPI)
     posts = [methods["post"] for methods in app.openapi()["paths"].values() if "post" in methods]
@@ -190,7 +193,7 @@ def test_every_creation_takes_an_idempotency_key_but_that_of_secrets(client: Tes
     }
 
     assert len(taking) > 8
-    assert creating - taking == {"create_api_key"}
+    assert creating - taking == {"create_api_key", "create_project"}
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from run_parts import work_off
 from scorewright.services import demo, runs
 from scorewright.services.server_parts import make_parts
 from scorewright.storage.database import Database
-from scorewright.storage.repositories.projects import ensure_default_project, first_project_id
+from scorewright.storage.repositories.projects import default_project_id, ensure_default_project
 
 
 def test_a_demo_that_was_broken_off_is_completed_and_then_left_alone(
@@ -24,7 +24,7 @@ def test_a_demo_that_was_broken_off_is_completed_and_then_left_alone(
     started = demo.load_demo(database, parts)
 
     work_off(database, parts)
-    project = first_project_id(database)
+    project = default_project_id(database)
     found = [runs.find(database, project, one.run_id) for one in started]
     assert [(one.status, one.total) for one in found] == [("completed", 40), ("completed", 12)]
     assert demo.load_demo(database, parts) == []

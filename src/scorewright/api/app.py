@@ -30,6 +30,7 @@ from scorewright.api.routes import (
     logs,
     otlp,
     preview,
+    projects,
     results,
     runs,
     session,
@@ -58,7 +59,11 @@ PROJECT_ROUTERS: Final[tuple[APIRouter, ...]] = (
     traces.router,
 )
 #: Routes elsewhere that need a key as well.
-ROOT_ROUTERS: Final[tuple[APIRouter, ...]] = (health.private_router, otlp.router)
+ROOT_ROUTERS: Final[tuple[APIRouter, ...]] = (
+    health.private_router,
+    otlp.router,
+    projects.router,
+)
 #: Routes that anybody may ask for: all of them are named in `api.access.PUBLIC`.
 PUBLIC_ROUTERS: Final[tuple[APIRouter, ...]] = (health.router, session.router)
 

@@ -13,7 +13,7 @@ from scorewright.cli.result_table import summary_table
 from scorewright.services import run_results, tasks
 from scorewright.services.run_model import Run
 from scorewright.storage.database import Database
-from scorewright.storage.repositories.projects import first_project_id
+from scorewright.storage.repositories.projects import default_project_id
 
 
 def print_demo(database: Database, started: Sequence[Run]) -> None:
@@ -24,7 +24,7 @@ def print_demo(database: Database, started: Sequence[Run]) -> None:
         started: The runs; those that have not ended yet are shown as far as they are.
     """
     console = open_console()
-    project_id = first_project_id(database)
+    project_id = default_project_id(database)
     for run in started:
         found: dict[str, Any] = run_results.document(database, project_id, run.run_id)
         name = tasks.find(database, project_id, run.task_id).spec.name

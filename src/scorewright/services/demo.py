@@ -21,7 +21,7 @@ from scorewright.services.run_parts import RunParts
 from scorewright.sources.dataset import from_rows
 from scorewright.storage.database import Database
 from scorewright.storage.repositories import runs as run_rows
-from scorewright.storage.repositories.projects import first_project_id
+from scorewright.storage.repositories.projects import default_project_id
 
 DATASET: Final = "help-desk-answers"
 _FOLDER: Final = Path(__file__).with_name("templates") / "demo"
@@ -106,7 +106,7 @@ def load_demo(database: Database, parts: RunParts) -> list[Run]:
     Returns:
         The runs.
     """
-    project_id = first_project_id(database)
+    project_id = default_project_id(database)
     if _is_there(tasks.find, database, project_id, _TASKS[-1].name):
         return []
     _load_data(database, project_id)

@@ -22,7 +22,7 @@ from scorewright.sources.stored_spans import spans_by_trace, with_body
 from scorewright.storage.database import Database
 from scorewright.storage.repositories.attribute_names import add_names, names_of
 from scorewright.storage.repositories.log_records import add_records
-from scorewright.storage.repositories.projects import first_project_id, project_id
+from scorewright.storage.repositories.projects import default_project_id, project_id
 from scorewright.storage.repositories.spans import put_spans
 from scorewright.storage.repositories.traces import claim_traces, release_traces, replace_traces
 from scorewright.storage.tables.metadata import new_id, now_us
@@ -136,14 +136,14 @@ def unpacked(body: bytes, max_bytes: int) -> bytes:
 
 
 def project_of(database: Database, name: str | None) -> str:
-    """Return the id of the project that a request is for: the first one where it names none.
+    """Return the id of the project that a request is for: the default one where it names none.
 
     Raises:
         NotFoundError: The caller's: there is none of that name.
         StorageError: Ours: the database cannot be asked.
     """
     with _as_ours():
-        return first_project_id(database) if name is None else project_id(database, name)
+        return default_project_id(database) if name is None else project_id(database, name)
 
 
 def take_spans(

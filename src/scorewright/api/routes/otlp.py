@@ -44,7 +44,7 @@ _RETRY_AFTER: Final = {"Retry-After": "5"}
 
 Project = Annotated[
     str | None,
-    Header(alias="x-scorewright-project", description="the project's name; the first one without"),
+    Header(alias="x-scorewright-project", description="the project's name; `default` without"),
 ]
 _Take = Callable[..., Accepted]
 _Answer = Callable[[Accepted, Encoding], bytes]
