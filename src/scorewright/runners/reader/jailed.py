@@ -101,10 +101,7 @@ class JailedReader:
                 ) from None
         if is_late:
             raise UnreadableSourceError((messages.too_slow(),))
-        ended_by = (status or 0) & _SIGNAL_BITS
-        if not ended_by:
-            raise SandboxUnavailableError(f"sandbox: a reader was lost (status {status})")
-        raise UnreadableSourceError((messages.blame(ended_by),))
+        raise UnreadableSourceError((messages.blame((status or 0) & _SIGNAL_BITS),))
 
 
 def _converse(reader: WorkerProcess, question: bytes) -> tuple[bytes, bytes] | None:

@@ -11,6 +11,7 @@ from typing import Final
 import msgspec
 
 from scorewright.domain.definition import Definition
+from scorewright.domain.errors import SandboxUnavailableError
 from scorewright.domain.evaluator import Reading, UnreadableSourceError, read_source
 from scorewright.domain.signature import Diagnostic
 from scorewright.runners.harness.protocol import MAX_REPLY_BYTES
@@ -22,9 +23,6 @@ MEMORY_MB: Final = 512
 #: Of processor time, and of waiting for it where the machine is busy.
 CPU_S: Final = 10
 PATIENCE_S: Final = 20.0
-
-#: How the kernel ends what has used up its processor time.
-_OUT_OF_TIME: Final = (signal.SIGKILL, signal.SIGXCPU)
 
 
 class Question(msgspec.Struct, frozen=True):
@@ -107,8 +105,14 @@ def decode_answer(encoded: bytes, definition: Definition) -> Reading:
 
 
 def blame(signal_number: int) -> Diagnostic:
-    """Return what is wrong with a source whose reader was ended by a signal."""
-    return too_slow() if signal_number in _OUT_OF_TIME else too_large()
+    """Return what is wrong with a source whose reader has died of a signal.
+
+    Raises:
+        SandboxUnavailableError: Somebody has killed it, which is not its author's fault.
+    """
+    if signal_number in (0, signal.SIGKILL):
+        raise SandboxUnavailableError("sandbox: a reader was lost; try again")
+    return too_slow() if signal_number == signal.SIGXCPU else too_large()
 
 
 def too_slow() -> Diagnostic:

@@ -27,7 +27,8 @@ def set_limits(*, memory_bytes: int, cpu_s: int, stack_bytes: int = STACK_BYTES)
         resource.RLIMIT_MSGQUEUE: 0,
         resource.RLIMIT_MEMLOCK: 0,
         resource.RLIMIT_STACK: stack_bytes,
-        resource.RLIMIT_CPU: cpu_s,
     }
     for name, value in limits.items():
         resource.setrlimit(name, (value, value))
+    # The first signal tells what a process has died of, the second one cannot be ignored.
+    resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s + 1))
