@@ -31,6 +31,7 @@ from scorewright.domain.param import ConfigParam
 from scorewright.domain.signature import Diagnostic
 from scorewright.domain.source_language import LANGUAGE_OF_SUFFIX, Language
 from scorewright.runners.base import Limits
+from scorewright.runners.jail.launch import LaunchedZygote
 from scorewright.runners.jail.layers import MANDATORY, PURPOSES, is_on
 from scorewright.runners.probes import SUITES
 from scorewright.runners.process import WorkerProcess
@@ -221,16 +222,27 @@ def test_every_source_has_a_process_of_its_own(
     assert len({id(worker) for worker in workers}) == 3
 
 
+class NotedJail(ReaderJail):
+    """Remembers the zygotes that it starts."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.launched: list[LaunchedZygote] = []
+
+    def launch(self, omitted: frozenset[str], prefix: tuple[str, ...]) -> LaunchedZygote:
+        self.launched.append(super().launch(omitted, prefix))
+        return self.launched[-1]
+
+
 def test_a_lost_zygote_is_started_again():
-    jail = ReaderJail()
+    jail = NotedJail()
     reader = JailedReader(jail)
     try:
         reader.read(GOOD, Definition())
-        assert jail._zygote is not None
-        process = jail._zygote._process
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
+        os.kill(jail.launched[0].process.pid, signal.SIGKILL)
+        jail.launched[0].process.wait()
         assert reader.read(GOOD, Definition()).variables
+        assert len(jail.launched) == 2
     finally:
         reader.close()
 

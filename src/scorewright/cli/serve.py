@@ -15,7 +15,7 @@ import uvicorn
 from sqlalchemy.engine import make_url
 
 from scorewright.api.app import create_app
-from scorewright.api.composition import make_context
+from scorewright.api.composition import make_context, make_pool
 from scorewright.api.context import Context
 from scorewright.cli.server_log import start_log
 from scorewright.cli.speech import say
@@ -23,6 +23,7 @@ from scorewright.domain.errors import UsageError
 from scorewright.services.access import NewKey, ensure_first_key, make_general_key
 from scorewright.services.demo import load_demo, wait_for_runs
 from scorewright.services.run_worker import RunWorker
+from scorewright.services.runner_pool import RunnerPool
 from scorewright.services.server_parts import make_parts
 from scorewright.services.settings import Settings, read_settings, url_host
 from scorewright.storage.database import Database
@@ -175,8 +176,11 @@ def worker_command(database_url: str | None) -> int:
     return 0
 
 
-def _make_worker(database: Database, settings: Settings) -> RunWorker:
-    return RunWorker(database, settings.database_url, make_parts(database), runner=settings.runner)
+def _make_worker(
+    database: Database, settings: Settings, pool: RunnerPool | None = None
+) -> RunWorker:
+    pool = pool or make_pool(settings, os.environ, is_warm=False)
+    return RunWorker(database, settings.database_url, make_parts(database), pool=pool)
 
 
 def migrate_command(database_url: str | None) -> int:
@@ -244,9 +248,10 @@ def _tell(settings: Settings, port: int, key: NewKey | None) -> None:
 def _serve(
     database: Database, settings: Settings, listener: socket.socket, *, has_worker: bool
 ) -> None:
-    worker = _make_worker(database, settings) if has_worker else None
+    pool = make_pool(settings, os.environ)
+    worker = _make_worker(database, settings, pool) if has_worker else None
     wake = worker.wake if worker else lambda: None
-    context = make_context(database, settings, wake_worker=wake, environ=os.environ)
+    context = make_context(database, settings, wake_worker=wake, pool=pool)
     context.sandboxes.start()
     config = uvicorn.Config(
         create_app(context),

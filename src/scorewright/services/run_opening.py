@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import threading
 from collections.abc import Sequence
 from functools import cached_property
 
@@ -19,32 +17,6 @@ from scorewright.services.runner_choice import Runners
 from scorewright.services.selection import Selection
 from scorewright.storage.repositories.results import RecordReader
 from scorewright.storage.repositories.shares import Chunk
-
-
-class IdleRunners:
-    """Sandboxes that wait for the next run: starting one takes longer than a small run."""
-
-    def __init__(self, name: str = "auto") -> None:
-        self._name = name
-        self._idle: list[Runners] = []
-        self._lock = threading.Lock()
-
-    def take(self) -> Runners:
-        """Return runners that nobody else uses."""
-        with self._lock:
-            return self._idle.pop() if self._idle else Runners(self._name, environ=os.environ)
-
-    def give_back(self, runners: Runners) -> None:
-        """Let others have them."""
-        with self._lock:
-            self._idle.append(runners)
-
-    def close(self) -> None:
-        """End those that nobody uses."""
-        with self._lock:
-            idle, self._idle = self._idle, []
-        for runners in idle:
-            runners.close()
 
 
 class OpenRun:

@@ -17,6 +17,7 @@ from scorewright.engine.durable import Durable
 from scorewright.services.run_parts import RunParts
 from scorewright.services.run_queue import in_turn
 from scorewright.services.run_work import RunWork
+from scorewright.services.runner_pool import RunnerPool
 from scorewright.storage.database import Database
 from scorewright.storage.repositories import runs as run_rows
 from scorewright.storage.repositories import shares as share_rows
@@ -40,7 +41,7 @@ class RunWorker:
         url: The database's.
         parts: Opens sources.
         workers: Processes per run; None for one per core.
-        runner: Name of the runner.
+        pool: Where the sandboxes are; closed with this.
         dead_after_s: Without a sign of life for so long, another process counts as gone.
     """
 
@@ -51,12 +52,12 @@ class RunWorker:
         parts: RunParts,
         *,
         workers: int | None = None,
-        runner: str = "auto",
+        pool: RunnerPool | None = None,
         dead_after_s: float = _DEAD_AFTER_S,
     ) -> None:
         self.executor_id = f"{socket.gethostname()[:24]}-{os.getpid()}-{secrets.token_hex(6)}"
         self._database = database
-        self._work = RunWork(database, parts, workers=workers, runner=runner)
+        self._work = RunWork(database, parts, workers=workers, pool=pool)
         self._durable = Durable(
             url, executor_id=self.executor_id, step=self._work.step, concurrency=CONCURRENCY
         )

@@ -21,6 +21,7 @@ _TYPESCRIPT, _SOURCE, _TRANSLATION = "typescript", b"T", b"t"
 #: The longest source takes a second.
 _TRANSLATE_TIMEOUT_S: Final = 20.0
 _TRANSLATE_LIMITS: Final = Limits(memory_mb=512)
+_MAX_TRANSLATIONS: Final = 32
 
 
 class _Translation(msgspec.Struct, frozen=True):
@@ -72,6 +73,8 @@ class DenoRunner(KernelRunner):
         if load.language != "typescript":
             return load.source, None
         if load.source not in self._translations:
+            if len(self._translations) >= _MAX_TRANSLATIONS:  # a server's runner lives for long
+                del self._translations[next(iter(self._translations))]
             self._translations[load.source] = self._translate(load.source)
         translation = self._translations[load.source]
         if translation.error is not None:
