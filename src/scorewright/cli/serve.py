@@ -180,7 +180,13 @@ def _make_worker(
     database: Database, settings: Settings, pool: RunnerPool | None = None
 ) -> RunWorker:
     pool = pool or make_pool(settings, os.environ, is_warm=False)
-    return RunWorker(database, settings.database_url, make_parts(database), pool=pool)
+    return RunWorker(
+        database,
+        settings.database_url,
+        make_parts(database),
+        pool=pool,
+        cache_folder=settings.data_folder / "cache",
+    )
 
 
 def migrate_command(database_url: str | None) -> int:

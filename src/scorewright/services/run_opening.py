@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from pathlib import Path
+from typing import Final
 
 import sqlalchemy as sa
 
@@ -18,6 +20,9 @@ from scorewright.services.selection import Selection
 from scorewright.storage.repositories.results import RecordReader
 from scorewright.storage.repositories.shares import Chunk
 
+#: Fewer than the command line has: here keeping the results of quick evaluators would show in a run's time.
+_ALWAYS_KEPT_ITEMS: Final = 500
+
 
 class OpenRun:
     """One run, opened.
@@ -27,6 +32,7 @@ class OpenRun:
         parts: Opens the source.
         runners: Of this worker alone.
         workers: Processes to use; None for one per core.
+        cache_folder: With results of earlier runs; None where there are none.
 
     Raises:
         CallerError: The caller's: the data are not what they were when the run was made.
@@ -39,12 +45,16 @@ class OpenRun:
         runners: Runners,
         *,
         workers: int | None,
+        cache_folder: Path | None = None,
     ) -> None:
         self.frozen: list[FrozenEvaluator] = frozen_of(row)
         self.runners = runners
         self.source = parts.open_source(row.project_id, row.source, levels_of(self.frozen))
-        self._settings = settings_of(row).for_run(row.clock_s)
+        settings = settings_of(row)
+        self._settings = settings.for_run(row.clock_s)
         self._workers = workers
+        self._cache_folder = cache_folder if settings.reuse else None
+        self._project_id: str = row.project_id
         self._tasks = [one.for_plan(runners.for_evaluator(one.evaluator)) for one in self.frozen]
         levels = [self.source.item_level(one.evaluator.level) for one in self.frozen]
         #: Of all items to judge, their numbers in the source.
@@ -74,7 +84,13 @@ class OpenRun:
             previous: Results of an earlier run of these items, to be taken over.
         """
         settings = Settings(
-            limits=self._settings.limits, workers=self._workers, clock_s=self._settings.clock_s
+            limits=self._settings.limits,
+            workers=self._workers,
+            clock_s=self._settings.clock_s,
+            cache_folder=self._cache_folder,
+            cache_owner=f"{self._project_id}/",
+            run_size=len(self.numbers),
+            always_kept_items=_ALWAYS_KEPT_ITEMS,
         )
         return Evaluation(part, self._tasks, settings=settings, previous=previous)
 

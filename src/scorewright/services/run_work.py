@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 import msgspec
@@ -51,6 +52,7 @@ class RunWork:
         parts: Opens sources.
         workers: Processes per run; None for one per core.
         pool: Where the sandboxes are; closed with this.
+        cache_folder: Where results are kept for later runs; None keeps none.
     """
 
     def __init__(
@@ -60,11 +62,13 @@ class RunWork:
         *,
         workers: int | None = None,
         pool: RunnerPool | None = None,
+        cache_folder: Path | None = None,
     ) -> None:
         self._database = database
         self._parts = parts
         self._workers = workers
         self._pool = pool or RunnerPool()
+        self._cache_folder = cache_folder
         #: Open runs, by share.
         self._open: dict[str, OpenRun] = {}
         self._stop = threading.Event()
@@ -146,7 +150,13 @@ class RunWork:
             return None
         runners = self._pool.take()
         try:
-            opened = OpenRun(row, self._parts, runners, workers=self._workers)
+            opened = OpenRun(
+                row,
+                self._parts,
+                runners,
+                workers=self._workers,
+                cache_folder=self._cache_folder,
+            )
         except BaseException as error:
             self._pool.give_back(runners, is_sound=isinstance(error, CallerError))
             raise
@@ -274,6 +284,8 @@ class _ChunkWork:
         looks = evaluation.report
         if answered == part.size or records:
             self._store(chunk, part, records, answered - stored, looks, is_last=True)
+        if looks.cache_trouble:
+            _log.warning("earlier results cannot be used", reason=looks.cache_trouble)
         if answered < part.size and not (is_ending() or self._run_stops()):
             raise CallerError("the data changed: there are fewer items than when the run began")
 

@@ -8,6 +8,7 @@ import socket
 import threading
 import time
 from collections import Counter
+from pathlib import Path
 from typing import Final
 
 import structlog
@@ -42,6 +43,7 @@ class RunWorker:
         parts: Opens sources.
         workers: Processes per run; None for one per core.
         pool: Where the sandboxes are; closed with this.
+        cache_folder: Where results are kept for later runs; None keeps none.
         dead_after_s: Without a sign of life for so long, another process counts as gone.
     """
 
@@ -53,11 +55,12 @@ class RunWorker:
         *,
         workers: int | None = None,
         pool: RunnerPool | None = None,
+        cache_folder: Path | None = None,
         dead_after_s: float = _DEAD_AFTER_S,
     ) -> None:
         self.executor_id = f"{socket.gethostname()[:24]}-{os.getpid()}-{secrets.token_hex(6)}"
         self._database = database
-        self._work = RunWork(database, parts, workers=workers, pool=pool)
+        self._work = RunWork(database, parts, workers=workers, pool=pool, cache_folder=cache_folder)
         self._durable = Durable(
             url, executor_id=self.executor_id, step=self._work.step, concurrency=CONCURRENCY
         )
