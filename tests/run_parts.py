@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from pathlib import Path
 
 from scorewright.domain.convention import Level
 from scorewright.domain.errors import NotFoundError
@@ -74,9 +75,11 @@ def numbers_task(count: int, *evaluators: str, name: str = "numbers") -> JsonObj
     }
 
 
-def work_off(database: Database, parts: RunParts | None = None) -> None:
+def work_off(
+    database: Database, parts: RunParts | None = None, *, cache_folder: Path | None = None
+) -> None:
     """Do all that is to be done about runs, in this thread."""
-    work = RunWork(database, parts or make_parts(), workers=1)
+    work = RunWork(database, parts or make_parts(), workers=1, cache_folder=cache_folder)
     try:
         while waiting := _waiting(database):
             for run_id, number in waiting:

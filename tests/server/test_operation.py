@@ -200,7 +200,13 @@ def test_the_server_is_ready_when_its_sandboxes_hold(
     assert (early.status_code, early.json()["checks"]["runner"]) == (503, "checking")
     assert later.status_code == ready
     assert later.json()["ready"] is (ready == 200)
-    assert set(later.json()["checks"]) == {"database", "migrations", "runner.jail", "runner.deno"}
+    assert set(later.json()["checks"]) == {
+        "database",
+        "migrations",
+        "runner.jail",
+        "runner.deno",
+        "reader",
+    }
     assert "seccomp" not in later.text
 
 
@@ -227,6 +233,7 @@ def test_the_server_is_not_ready_without_its_tables_or_its_database(
         "database": "ok",
         "migrations": "failing",
         "runner": "not checked",
+        "reader": "not checked",
     }
     assert (unmigrated.status_code, gone.status_code) == (503, 503)
     assert gone.json()["checks"]["database"] == "failing"

@@ -12,8 +12,6 @@ from starlette.testclient import TestClient
 from callers import new_client
 from command_line import CommandLine
 from scorewright.api.context import Context
-from scorewright.domain.errors import OurError
-from scorewright.services.runner_pool import RunnerPool
 from scorewright.storage.database import Database
 from scorewright.storage.repositories.projects import ensure_default_project
 
@@ -268,14 +266,3 @@ def test_a_request_that_does_not_fit_is_pointed_at(
 
     assert answer.status_code == 422
     assert answer.json()["errors"][0]["pointer"] == pointer
-
-
-def test_a_set_of_runners_is_used_by_one_at_a_time_and_kept_warm():
-    pool = RunnerPool(size=1)
-    with pool.lend() as first, pytest.raises(OurError, match="in use"), pool.lend(wait_s=0):
-        raise AssertionError
-    with pool.lend() as second:
-        assert second is first
-    pool.close()
-    with pytest.raises(OurError, match="about to end"), pool.lend():
-        raise AssertionError

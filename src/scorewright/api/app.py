@@ -114,6 +114,7 @@ async def _lifespan(app: FastAPI) -> AsyncGenerator[None]:
     context: Context = app.state.context
     await run_in_threadpool(remove_abandoned, context.database)
     await run_in_threadpool(context.runners.start)
+    await run_in_threadpool(context.source_reader.start)
     upkeep = asyncio.create_task(look_after(context))
     try:
         yield
@@ -123,3 +124,4 @@ async def _lifespan(app: FastAPI) -> AsyncGenerator[None]:
             await upkeep
         await run_in_threadpool(store_last_used, context)
         await run_in_threadpool(context.runners.close)
+        await run_in_threadpool(context.source_reader.close)

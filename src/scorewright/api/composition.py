@@ -15,12 +15,28 @@ from scorewright.services.settings import Settings
 from scorewright.storage.database import Database
 
 
+def make_pool(
+    settings: Settings, environ: Mapping[str, str] = MappingProxyType({}), *, is_warm: bool = True
+) -> RunnerPool:
+    """Return the sandboxes of one process, for runs and previews alike.
+
+    Args:
+        settings: What the operator decided.
+        environ: Where the account of remote sandboxes is read from.
+        is_warm: Whether one is to be ready before anybody asks.
+    """
+    has_python = settings.runner in ("auto", "jail", "restricted")
+    return RunnerPool(
+        lambda: Runners(settings.runner, environ=environ), warm=int(is_warm and has_python)
+    )
+
+
 def make_context(
     database: Database,
     settings: Settings,
     *,
     wake_worker: Callable[[], None] = lambda: None,
-    environ: Mapping[str, str] = MappingProxyType({}),
+    pool: RunnerPool | None = None,
 ) -> Context:
     """Return what a server works with.
 
@@ -28,7 +44,7 @@ def make_context(
         database: Where everything is.
         settings: What the operator decided.
         wake_worker: Tells the worker of this process, if it has one, that there is something to do.
-        environ: Where the account of remote sandboxes is read from.
+        pool: Where the sandboxes are, if others use them too.
     """
     ingest = IngestLimits()
     return Context(
@@ -36,10 +52,7 @@ def make_context(
         dataset_limits=DatasetLimits(
             upload_bytes=settings.max_upload_bytes, body_bytes=settings.max_body_bytes
         ),
-        runners=RunnerPool(
-            lambda: Runners(settings.runner, environ=environ),
-            warm=int(settings.runner in ("auto", "jail", "restricted")),
-        ),
+        runners=pool or make_pool(settings),
         ingest_limits=IngestLimits(
             max_packed_bytes=min(ingest.max_packed_bytes, settings.max_ingest_bytes),
             max_bytes=settings.max_ingest_bytes,

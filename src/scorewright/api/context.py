@@ -19,6 +19,7 @@ from scorewright.services.run_parts import RunParts
 from scorewright.services.runner_pool import RunnerPool
 from scorewright.services.server_metrics import ServerMetrics
 from scorewright.services.settings import Settings
+from scorewright.services.source_reader import SourceReader
 from scorewright.storage.database import Database
 from scorewright.storage.repositories.projects import project_id
 
@@ -32,6 +33,8 @@ class Context:
     #: Seconds that one preview may take.
     preview_s: float = 60.0
     runners: RunnerPool = field(default_factory=RunnerPool)
+    #: Reads what authors write; the process of the server never does.
+    source_reader: SourceReader = field(default_factory=SourceReader)
     ingest_limits: IngestLimits = field(default_factory=IngestLimits)
     known_names: KnownNames = field(default_factory=KnownNames)
     #: Where runs get evaluators and data.

@@ -17,7 +17,7 @@ import uvicorn
 from sqlalchemy.engine import make_url
 
 from scorewright.api.app import create_app
-from scorewright.api.composition import make_context
+from scorewright.api.composition import make_context, make_pool
 from scorewright.api.context import Context
 from scorewright.cli.demo_report import print_demo
 from scorewright.cli.server_log import start_log
@@ -26,6 +26,7 @@ from scorewright.domain.errors import UsageError
 from scorewright.services.access import NewKey, ensure_first_key, make_general_key
 from scorewright.services.demo import load_demo, wait_for_runs
 from scorewright.services.run_worker import RunWorker
+from scorewright.services.runner_pool import RunnerPool
 from scorewright.services.server_parts import make_parts
 from scorewright.services.settings import Settings, read_settings, url_host
 from scorewright.storage.database import Database
@@ -103,12 +104,13 @@ def serve_command(options: ServeOptions) -> int:
         ensure_default_project(database)
         started = load_demo(database, make_parts(database)) if options.demo else []
         signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(0))
-        working = nullcontext() if options.no_worker else _working(database, settings)
+        pool = make_pool(settings, os.environ)
+        working = nullcontext() if options.no_worker else _working(database, settings, pool)
         with working as worker:
             if started and worker and wait_for_runs(database, started, at_most_s=_DEMO_AT_START_S):
                 print_demo(database, started)
             _tell(settings, listener.getsockname()[1], _login_key(database, settings, options))
-            _serve(database, settings, listener, worker)
+            _serve(database, settings, listener, pool, worker)
     finally:
         database.close()
         listener.close()
@@ -185,10 +187,16 @@ def worker_command(database_url: str | None) -> int:
 
 
 @contextmanager
-def _working(database: Database, settings: Settings) -> Generator[RunWorker]:
+def _working(
+    database: Database, settings: Settings, pool: RunnerPool | None = None
+) -> Generator[RunWorker]:
     """Work on runs until the block ends; what is under way then is handed back."""
     worker = RunWorker(
-        database, settings.database_url, make_parts(database), runner=settings.runner
+        database,
+        settings.database_url,
+        make_parts(database),
+        pool=pool or make_pool(settings, os.environ, is_warm=False),
+        cache_folder=settings.data_folder / "cache",
     )
     worker.start()
     try:
@@ -261,10 +269,14 @@ def _tell(settings: Settings, port: int, key: NewKey | None) -> None:
 
 
 def _serve(
-    database: Database, settings: Settings, listener: socket.socket, worker: RunWorker | None
+    database: Database,
+    settings: Settings,
+    listener: socket.socket,
+    pool: RunnerPool,
+    worker: RunWorker | None,
 ) -> None:
     wake = worker.wake if worker else lambda: None
-    context = make_context(database, settings, wake_worker=wake, environ=os.environ)
+    context = make_context(database, settings, wake_worker=wake, pool=pool)
     context.sandboxes.start()
     config = uvicorn.Config(
         create_app(context),

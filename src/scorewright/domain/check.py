@@ -7,15 +7,12 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from scorewright.domain.convention import Convention, Level
-from scorewright.domain.definition import Definition
 from scorewright.domain.errors import CallerError, MappingError, ParamError
 from scorewright.domain.evaluator import (
     Evaluator,
     SourceError,
-    build_evaluator,
     evaluator_from_text,
 )
-from scorewright.domain.evaluator_name import slug
 from scorewright.domain.json_value import JsonObject
 from scorewright.domain.param import ConfigParam
 from scorewright.domain.signature import Diagnostic
@@ -51,24 +48,6 @@ def check_evaluator(
         # What a definition that cannot be read would be written in is not known.
         return refusal_document(path, error, language=LANGUAGE_OF_SUFFIX.get(path.suffix.lower()))
     return check_document(path, evaluator)
-
-
-def check_source(source: str, definition: Definition) -> JsonObject:
-    """Say what is found in a source that is no file yet, errors included.
-
-    Args:
-        source: Code that defines `evaluate`.
-        definition: What its author decides beside it.
-
-    Returns:
-        As `check_evaluator`; `path` is the name, or the one that is proposed.
-    """
-    name = definition.name or slug(definition.display_name or "")
-    try:
-        evaluator = build_evaluator(source, definition, origin=name)
-    except CallerError as error:
-        return refusal_document(name, error, language=definition.language or "python")
-    return check_document(name, evaluator)
 
 
 def refusal_document(path: Path | str, error: CallerError, *, language: str | None) -> JsonObject:

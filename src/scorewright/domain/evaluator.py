@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
@@ -18,7 +19,7 @@ from scorewright.domain.signature import Diagnostic, ParsedSource, Signature, pa
 from scorewright.domain.source_file import DEFINITION_SUFFIXES, SOURCE_SUFFIXES, one_of, read_text
 from scorewright.domain.source_language import LANGUAGE_OF_SUFFIX, LANGUAGE_TITLES, Language
 from scorewright.domain.suggestion import did_you_mean, name_list, quote
-from scorewright.domain.variable import Roles, Variable, assign_roles
+from scorewright.domain.variable import Variable, assign_roles
 
 if TYPE_CHECKING:  # pathlib costs 4 ms, and is only named here
     from pathlib import Path
@@ -54,6 +55,30 @@ class Evaluator(msgspec.Struct, frozen=True, kw_only=True):
     correct_answer_key: str = "correct_answer"
     #: What its author should know; none of it is an error.
     warnings: tuple[Diagnostic, ...] = ()
+
+
+class Reading(msgspec.Struct, frozen=True, kw_only=True):
+    """What is found in a source: all of an evaluator that takes a parser to know."""
+
+    signature: Signature
+    convention: Convention
+    level: Level
+    variables: tuple[Variable, ...]
+    params: tuple[ConfigParam, ...]
+    #: What its author should know; none of it is an error.
+    warnings: tuple[Diagnostic, ...]
+
+
+#: Reads a source, as `read_source` does; some do so elsewhere.
+ReadSource: TypeAlias = Callable[[str, Definition], Reading]
+
+
+class UnreadableSourceError(Exception):
+    """A source is no evaluator, whatever it is called; caught in `build_evaluator`, which knows its name."""
+
+    def __init__(self, diagnostics: tuple[Diagnostic, ...]) -> None:
+        self.diagnostics = diagnostics
+        super().__init__(f"{len(diagnostics)} diagnostics")
 
 
 class SourceError(EvaluatorError):
@@ -185,7 +210,12 @@ def evaluator_from_source(  # noqa: PLR0913 - what decides about a source, each 
 
 
 def build_evaluator(
-    source: str, definition: Definition, *, origin: str, any_import: bool = False
+    source: str,
+    definition: Definition,
+    *,
+    origin: str,
+    any_import: bool = False,
+    read: ReadSource | None = None,
 ) -> Evaluator:
     """Make an evaluator of a source and what its definition says.
 
@@ -194,6 +224,7 @@ def build_evaluator(
         definition: What the author decides beside it; Python where it names no language.
         origin: Where the source comes from, for messages.
         any_import: Accept imports from outside the standard library: the code will run without a sandbox.
+        read: Reads the source; in this process unless given.
 
     Raises:
         EvaluatorError: The author's: something in the source or the definition does not fit.
@@ -201,48 +232,32 @@ def build_evaluator(
     name = definition.name or slug(definition.display_name or "")
     check_name(name)
     source = source.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-    signature, convention, level, roles, diagnostics = _read(
-        source, definition, origin, any_import=any_import
-    )
-    _check_mapping(definition, roles)
-    score_range = settle_range(definition.score_range, convention)
-    threshold = settle_threshold(definition.threshold, score_range)
-    evaluator = Evaluator(
-        name=name,
-        origin=origin,
-        source=source,
-        signature=signature,
-        convention=convention,
-        level=level,
-        variables=roles.variables,
-        params=roles.params,
-        score_range=score_range,
-        threshold=threshold,
-        digest="",
-        display_name=definition.display_name,
-        description=definition.description,
-        tags=definition.tags,
-        language=signature.language,
-        mapping=definition.mapping,
-        correct_answer_key=definition.correct_answer_key,
-        warnings=diagnostics,
-    )
-    return msgspec.structs.replace(evaluator, digest=_digest(evaluator))
+    try:
+        if read is None:
+            reading = read_source(source, definition, any_import=any_import)
+        else:
+            reading = read(source, definition)
+    except UnreadableSourceError as error:
+        language = definition.language or "python"
+        raise SourceError(origin, error.diagnostics, language=language) from None
+    return _evaluator_of(reading, source, definition, name=name, origin=origin)
 
 
-#: Diagnostics about imports that only the sandbox refuses.
-_IMPORT_CODES = ("missing_module", "refused_module")
+def read_source(source: str, definition: Definition, *, any_import: bool = False) -> Reading:
+    """Parse a source and say what its parameters are for.
 
+    Args:
+        source: Code that defines `evaluate`, its lines ended by a line feed; hostile text is fine.
+        definition: What the author decides beside it; Python where it names no language.
+        any_import: Accept imports from outside the standard library.
 
-def _read(
-    source: str, definition: Definition, origin: str, *, any_import: bool
-) -> tuple[Signature, Convention, Level, Roles, tuple[Diagnostic, ...]]:
-    """Parse the source and say what its parameters are for; the diagnostics left are warnings."""
-    language = definition.language or "python"
-    parsed = _parse(source, language, any_import=any_import)
+    Raises:
+        UnreadableSourceError: The author's: the source is no evaluator, for these reasons.
+    """
+    parsed = _parse(source, definition.language or "python", any_import=any_import)
     signature = parsed.signature
     if signature is None or parsed.errors:
-        raise SourceError(origin, parsed.diagnostics, language=language)
+        raise UnreadableSourceError(parsed.diagnostics)
     declared = {param.key: param for param in definition.params}
     try:
         convention = choose_convention(signature, definition.convention, declared=declared)
@@ -256,12 +271,52 @@ def _read(
             line=signature.line,
             column=signature.column,
         )
-        raise SourceError(origin, (*parsed.diagnostics, misfit), language=language) from None
+        raise UnreadableSourceError((*parsed.diagnostics, misfit)) from None
     found = [*parsed.diagnostics, *roles.diagnostics]
     diagnostics = tuple(sorted(found, key=lambda d: (d.line, d.column)))
     if any(d.severity == "error" for d in roles.diagnostics):
-        raise SourceError(origin, diagnostics, language=language)
-    return signature, convention, level, roles, diagnostics
+        raise UnreadableSourceError(diagnostics)
+    return Reading(
+        signature=signature,
+        convention=convention,
+        level=level,
+        variables=roles.variables,
+        params=roles.params,
+        warnings=diagnostics,
+    )
+
+
+def _evaluator_of(
+    reading: Reading, source: str, definition: Definition, *, name: str, origin: str
+) -> Evaluator:
+    _check_mapping(definition, reading.variables)
+    score_range = settle_range(definition.score_range, reading.convention)
+    threshold = settle_threshold(definition.threshold, score_range)
+    evaluator = Evaluator(
+        name=name,
+        origin=origin,
+        source=source,
+        signature=reading.signature,
+        convention=reading.convention,
+        level=reading.level,
+        variables=reading.variables,
+        params=reading.params,
+        score_range=score_range,
+        threshold=threshold,
+        digest="",
+        display_name=definition.display_name,
+        description=definition.description,
+        tags=definition.tags,
+        language=reading.signature.language,
+        mapping=definition.mapping,
+        correct_answer_key=definition.correct_answer_key,
+        warnings=reading.warnings,
+    )
+    return msgspec.structs.replace(evaluator, digest=_digest(evaluator))
+
+
+#: Diagnostics about imports that only the sandbox refuses.
+_IMPORT_CODES = ("missing_module", "refused_module")
 
 
 def _parse(source: str, language: Language, *, any_import: bool) -> ParsedSource:
@@ -276,8 +331,8 @@ def _parse(source: str, language: Language, *, any_import: bool) -> ParsedSource
     return parsed
 
 
-def _check_mapping(definition: Definition, roles: Roles) -> None:
-    names = [variable.name for variable in roles.variables]
+def _check_mapping(definition: Definition, variables: tuple[Variable, ...]) -> None:
+    names = [variable.name for variable in variables]
     for name in definition.mapping:
         if name not in names:
             near = did_you_mean(name, names)

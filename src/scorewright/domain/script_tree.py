@@ -1,16 +1,18 @@
 """Parse JavaScript and TypeScript into a syntax tree. Imported only where such a source is parsed.
 
 The parser is native code and the text may be hostile. It releases its stack by recursion, one frame for each
-open construct, so it runs on a thread whose stack outlasts the deepest text; and as some texts take it minutes,
+open construct, so it runs on a stack that outlasts the deepest text, a thread's if need be; and as some texts take it minutes,
 it is stopped at a deadline. The tree is only ever walked by a cursor, and never upwards.
 """
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import cast
 
 import tree_sitter
@@ -102,7 +104,10 @@ def parse_tree(source: str, language: ScriptLanguage) -> ScriptTree | None:
 
 
 def _run_on_deep_stack(work: Callable[[], None], stack_bytes: int) -> None:
-    """Call `work` on a thread of its own; its memory is only taken as far as it is used."""
+    """Call `work`, on a thread of its own unless this stack will do; memory is only taken as far as it is used."""
+    if _reach_of_stack() >= stack_bytes:
+        work()
+        return
     page = 1 << 16
     before = threading.stack_size(-(-stack_bytes // page) * page)
     try:
@@ -111,6 +116,23 @@ def _run_on_deep_stack(work: Callable[[], None], stack_bytes: int) -> None:
     finally:
         threading.stack_size(before)
     thread.join()
+
+
+def _reach_of_stack() -> float:
+    """Return how far the present stack may grow, in bytes; 0 for a thread's, which cannot."""
+    if threading.current_thread() is not threading.main_thread():
+        return 0
+    return _reach_of_main_stack()
+
+
+@cache  # asked once: a jail does not let it be asked again
+def _reach_of_main_stack() -> float:
+    try:
+        import resource
+    except ImportError:  # not there on Windows
+        return 0
+    soft, _ = resource.getrlimit(resource.RLIMIT_STACK)
+    return math.inf if soft == resource.RLIM_INFINITY else soft
 
 
 def _parse(raw: bytes, language: ScriptLanguage) -> Iterator[tree_sitter.Tree]:

@@ -38,8 +38,8 @@ class ParamCall(msgspec.Struct, frozen=True, kw_only=True):
     default: JsonValue | msgspec.UnsetType = msgspec.UNSET
     description: str = ""
     required: bool | None = None
-    min: float | None = None
-    max: float | None = None
+    min: int | float | None = None
+    max: int | float | None = None
     enum: tuple[str | int | float, ...] = ()
 
 

@@ -142,6 +142,13 @@ class WorkerProcess:
         except OSError:
             self._outgoing.clear()
 
+    def write_all(self, timeout_s: float) -> None:
+        """Write all queued frames, unless there is no room for them in time."""
+        poll = select.poll()
+        poll.register(self._socket.fileno(), select.POLLOUT)
+        while self._outgoing and poll.poll(timeout_s * 1000):
+            self.flush()
+
     def receive(self) -> list[tuple[bytes, bytes]]:
         """Return the frames that have arrived whole, without waiting.
 
@@ -186,7 +193,7 @@ class WorkerProcess:
         return frames
 
     def wait_frame(self, timeout_s: float) -> tuple[bytes, bytes] | None:
-        """Wait for one frame; None when none came in time. For the hello only: nothing else may follow it.
+        """Wait for one frame; None when none came in time. Only where nothing else may follow it.
 
         Raises:
             WorkerLostError: As for `receive`.

@@ -10,6 +10,7 @@ from typing import Final
 import msgspec
 
 from scorewright.domain.errors import NotFoundError
+from scorewright.domain.evaluator import read_source
 from scorewright.domain.json_value import JsonObject
 from scorewright.services import datasets, runs, saved_evaluators, tasks
 from scorewright.services.dataset_loading import DatasetLimits
@@ -137,7 +138,13 @@ def _load_data(database: Database, project_id: str) -> None:
             continue
         source = (_FOLDER / str(fields["source"])).read_text(encoding="utf-8")
         said = {key: value for key, value in fields.items() if key != "source"}
-        saved_evaluators.create(database, project_id, source=source, fields={"name": name, **said})
+        saved_evaluators.create(
+            database,
+            project_id,
+            source=source,
+            fields={"name": name, **said},
+            read=read_source,  # our own
+        )
     if _is_there(datasets.get_dataset, database, project_id, DATASET):
         return
     datasets.create_dataset(

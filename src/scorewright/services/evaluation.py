@@ -149,8 +149,10 @@ class Evaluation:
         from scorewright.storage.result_cache import ResultCache
 
         cache = ResultCache(self._settings.cache_folder)
+        owner, size = self._settings.cache_owner, self._settings.run_size or self.report.total
+        is_short = size <= self._settings.always_kept_items
         self._reuses = [
-            Reuse(cache, digest=task.evaluator.digest, load=job.load, rows=self.report.total)
+            Reuse(cache, digest=owner + task.evaluator.digest, load=job.load, is_short=is_short)
             if task.runner.pure and not task.evaluator.signature.reads_clock
             else None
             for task, job in zip(self._tasks, self._jobs, strict=True)

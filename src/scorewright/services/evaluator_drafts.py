@@ -1,6 +1,6 @@
 """What is sent of an evaluator, made into one: for saving, and for telling what is wrong before that.
 
-Sources are parsed in the server's own process for now, with the caps of `domain.source_limits`; they are never run there.
+What reads the sources is handed in: a server has it done in processes of their own (`services.source_reader`).
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ from typing import Final
 
 import msgspec
 
-from scorewright.domain.check import check_source, diagnostic_document, refusal_document
+from scorewright.domain.check import check_document, diagnostic_document, refusal_document
 from scorewright.domain.definition import Definition, read_definition
 from scorewright.domain.errors import CallerError, EvaluatorError
-from scorewright.domain.evaluator import Evaluator, SourceError, build_evaluator
+from scorewright.domain.evaluator import Evaluator, ReadSource, SourceError, build_evaluator
+from scorewright.domain.evaluator_name import slug
 from scorewright.domain.json_literal import json_literal
 from scorewright.domain.json_value import JsonObject
 from scorewright.domain.signature import Diagnostic
@@ -62,45 +63,56 @@ def definition_fields(definition: Definition, *keys: str) -> JsonObject:
     return {key: said[key] for key in keys}
 
 
-def build_draft(source: str, definition: Definition) -> Evaluator:
+def build_draft(source: str, definition: Definition, read: ReadSource) -> Evaluator:
     """Make an evaluator of a source and a definition that has a name; what would run without a sandbox is refused.
+
+    Args:
+        source: Code that defines `evaluate`.
+        definition: What is settled beside it.
+        read: Reads the source.
 
     Raises:
         CallerError: The author's: it is no evaluator; the error points at the part, a source's names line and column.
     """
-    return build_evaluator(source, definition, origin=definition.name or DRAFT_NAME)
+    return build_evaluator(source, definition, origin=definition.name or DRAFT_NAME, read=read)
 
 
-def parse_draft(source: str, fields: JsonObject) -> ParsedDraft:
+def parse_draft(source: str, fields: JsonObject, read: ReadSource) -> ParsedDraft:
     """Say how a source is called and what it takes.
 
     Args:
         source: Code that defines `evaluate`.
         fields: What is settled beside it.
+        read: Reads the source.
 
     Raises:
         CallerError: The caller's: the fields make no definition. What is wrong with the source is a diagnostic.
     """
     definition = _named(settle_definition(fields))
     try:
-        evaluator = build_draft(source, definition)
+        evaluator = build_draft(source, definition, read)
     except SourceError as error:
         return ParsedDraft(evaluator=None, diagnostics=_documents(error.diagnostics))
     return ParsedDraft(evaluator=evaluator, diagnostics=_documents(evaluator.warnings))
 
 
-def check_draft(source: str, fields: JsonObject) -> JsonObject:
+def check_draft(source: str, fields: JsonObject, read: ReadSource) -> JsonObject:
     """Say what is found in an evaluator that is not saved, in the form of `check --format json`.
 
     Args:
         source: Code that defines `evaluate`.
         fields: What is declared beside it; what is wrong there is a diagnostic as well.
+        read: Reads the source.
     """
     name = str(fields.get("name") or DRAFT_NAME)
+    language = str(fields.get("language") or "python")
     try:
-        return check_source(source, _named(settle_definition(fields)))
+        definition = _named(settle_definition(fields))
+        name = definition.name or slug(definition.display_name or "")
+        evaluator = build_evaluator(source, definition, origin=name, read=read)
     except CallerError as error:
-        return refusal_document(name, error, language=str(fields.get("language") or "python"))
+        return refusal_document(name, error, language=language)
+    return check_document(name, evaluator)
 
 
 def _named(definition: Definition) -> Definition:

@@ -48,6 +48,12 @@ class Settings:
     clock_s: float = field(default_factory=time.time)
     #: Folder with results of earlier runs, to be used again and added to; None to compute everything.
     cache_folder: Path | None = None
+    #: Whose these are: results of others are never used.
+    cache_owner: str = ""
+    #: Items of the whole run, where these are a part of it.
+    run_size: int | None = None
+    #: In runs over more items, results are kept and looked for only where computing one takes longer than that.
+    always_kept_items: int = 2_000
 
 
 def plan_jobs(tasks: Sequence[Task], source: Source, settings: Settings) -> list[Job]:

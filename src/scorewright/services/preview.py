@@ -17,7 +17,7 @@ import msgspec
 
 from scorewright.domain.convention import Level
 from scorewright.domain.errors import CallerError, MappingError, ParamError
-from scorewright.domain.evaluator import Evaluator, SourceError
+from scorewright.domain.evaluator import Evaluator, ReadSource, SourceError
 from scorewright.domain.json_value import JsonValue
 from scorewright.domain.result_record import ResultRecord
 from scorewright.domain.signature import Diagnostic
@@ -230,6 +230,7 @@ def preview(  # noqa: PLR0913 - each by name
     total_s: float,
     purity: bool,
     pool: RunnerPool,
+    read: ReadSource,
 ) -> Preview:
     """Try evaluators on items.
 
@@ -242,13 +243,14 @@ def preview(  # noqa: PLR0913 - each by name
         total_s: Of the preview; what is under way then is finished.
         purity: Whether to find out if results depend on more than the item.
         pool: Where the sandboxes are.
+        read: Reads the sources of drafts.
 
     Raises:
         SandboxUnavailableError: The machine's.
         OurError: All sandboxes are in use.
     """
     clock = _Clock(total_s)
-    trials = [_read(database, project_id, subject) for subject in subjects]
+    trials = [_read(database, project_id, subject, read) for subject in subjects]
     levels = frozenset(one.evaluator.level for one in trials if one.evaluator is not None)
     items = choose_items(levels or frozenset({Level.RECORD}))
     trying = _Trying(items, limits, clock)
@@ -266,9 +268,9 @@ def preview(  # noqa: PLR0913 - each by name
     )
 
 
-def _read(database: Database, project_id: str, subject: Subject) -> Trial:
+def _read(database: Database, project_id: str, subject: Subject, read: ReadSource) -> Trial:
     try:
-        return Trial(evaluator=read_evaluator(database, project_id, subject.evaluator))
+        return Trial(evaluator=read_evaluator(database, project_id, subject.evaluator, read))
     except CallerError as error:
         return Trial(refusal=_refusal(error))
 

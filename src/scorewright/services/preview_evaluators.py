@@ -1,7 +1,4 @@
-"""The evaluators of a preview: saved ones, and drafts that nobody has saved.
-
-Drafts are parsed in the server's own process for now, with the caps of `domain.source_limits`; they are never run there.
-"""
+"""The evaluators of a preview: saved ones, and drafts that nobody has saved."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ import msgspec
 
 from scorewright.domain.definition import Definition
 from scorewright.domain.errors import CallerError, EvaluatorError
-from scorewright.domain.evaluator import Evaluator, build_evaluator
+from scorewright.domain.evaluator import Evaluator, ReadSource, build_evaluator
 from scorewright.domain.json_value import JsonObject
 from scorewright.services.server_parts import make_parts
 from scorewright.storage.database import Database
@@ -39,8 +36,10 @@ class Saved(msgspec.Struct, frozen=True, kw_only=True):
 Previewed: TypeAlias = Draft | Saved
 
 
-def read_evaluator(database: Database, project_id: str, previewed: Previewed) -> Evaluator:
-    """Return the evaluator that is meant.
+def read_evaluator(
+    database: Database, project_id: str, previewed: Previewed, read: ReadSource
+) -> Evaluator:
+    """Return the evaluator that is meant; `read` reads the source of a draft.
 
     Raises:
         CallerError: The caller's: there is no such one, or it is none; the pointer is of the part that is wrong.
@@ -54,7 +53,8 @@ def read_evaluator(database: Database, project_id: str, previewed: Previewed) ->
     if not (definition.name or definition.display_name):
         definition = msgspec.structs.replace(definition, name=DRAFT_NAME)
     try:
-        return build_evaluator(previewed.source, definition, origin=definition.name or DRAFT_NAME)
+        origin = definition.name or DRAFT_NAME
+        return build_evaluator(previewed.source, definition, origin=origin, read=read)
     except CallerError as error:
         raise error.at(error.pointer or "/source") from None
 

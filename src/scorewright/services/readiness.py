@@ -74,8 +74,14 @@ class SandboxCheck:
         )
 
 
-def readiness(database: Database, sandboxes: SandboxCheck) -> Readiness:
-    """Find out whether the server can do its work."""
+def readiness(database: Database, sandboxes: SandboxCheck, reader: State) -> Readiness:
+    """Find out whether the server can do its work.
+
+    Args:
+        database: Where everything is.
+        sandboxes: What was found out about them.
+        reader: Whether author sources are read in the jail; without one they are still read.
+    """
     checks: dict[str, State] = {"database": "ok", "migrations": "ok"}
     try:
         with database.read() as connection:
@@ -87,7 +93,7 @@ def readiness(database: Database, sandboxes: SandboxCheck) -> Readiness:
         checks.update(database="failing", migrations="failing")
     may_run, states = sandboxes.state()
     is_ready = may_run and "failing" not in checks.values()
-    return Readiness(is_ready, {**checks, **states})
+    return Readiness(is_ready, {**checks, **states, "reader": reader})
 
 
 def _state(check: TierCheck) -> State:

@@ -22,9 +22,8 @@ from scorewright.runners.reply import decode_results
 if TYPE_CHECKING:
     from scorewright.storage.result_cache import ResultCache
 
-#: In runs over more rows, results are kept and looked for only where computing one takes longer than this on the mean:
-#: to compute the others again is quicker than to look them up.
-_ALWAYS_KEPT_ROWS = 2_000
+#: In long runs, results are kept and looked for only where computing one takes longer than this on the mean: to compute
+#: the others again is quicker than to look them up.
 _WORTH_KEEPING_US = 200
 _KEY_BYTES = 16
 _encode = msgspec.msgpack.Encoder().encode
@@ -35,12 +34,12 @@ class Reuse:
 
     Args:
         cache: Closed by the caller.
-        digest: The evaluator's.
+        digest: The evaluator's, behind whose results these are where there are several.
         load: As its workers get it: mapping, params and how the score is read are in it.
-        rows: Rows of the run.
+        is_short: Whether results are kept however quickly they are computed.
     """
 
-    def __init__(self, cache: ResultCache, *, digest: str, load: Load, rows: int) -> None:
+    def __init__(self, cache: ResultCache, *, digest: str, load: Load, is_short: bool) -> None:
         self._cache = cache
         self._digest = digest
         # In full, not by the short digest that results show: one that two values of a param share is soon found.
@@ -50,7 +49,7 @@ class Reuse:
         self._read = make_argument_text(load.plan)
         self._draws_chance = load.uses_entropy
         #: Whether it pays; None while that is not known.
-        self._pays: bool | None = True if rows <= _ALWAYS_KEPT_ROWS else None
+        self._pays: bool | None = True if is_short else None
         #: Whether anything may be found.
         self.may_find = cache.knows(digest)
         #: What all results of this run have in common; None before the environment is known.

@@ -40,6 +40,8 @@ class RunSettings(msgspec.Struct, frozen=True, kw_only=True):
     filter: str | None = None
     sample_rate: float = 1.0
     limit: int | None = None
+    #: Whether results of earlier runs are used again where they must come out the same.
+    reuse: bool = True
 
     def limits(self) -> Limits:
         """Return the bounds of one evaluator."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import threading
 from collections.abc import Sequence
 from functools import cached_property
+from pathlib import Path
+from typing import Final
 
 import sqlalchemy as sa
 
@@ -20,31 +20,8 @@ from scorewright.services.selection import Selection
 from scorewright.storage.repositories.results import RecordReader
 from scorewright.storage.repositories.shares import Chunk
 
-
-class IdleRunners:
-    """Sandboxes that wait for the next run: starting one takes longer than a small run."""
-
-    def __init__(self, name: str = "auto") -> None:
-        self._name = name
-        self._idle: list[Runners] = []
-        self._lock = threading.Lock()
-
-    def take(self) -> Runners:
-        """Return runners that nobody else uses."""
-        with self._lock:
-            return self._idle.pop() if self._idle else Runners(self._name, environ=os.environ)
-
-    def give_back(self, runners: Runners) -> None:
-        """Let others have them."""
-        with self._lock:
-            self._idle.append(runners)
-
-    def close(self) -> None:
-        """End those that nobody uses."""
-        with self._lock:
-            idle, self._idle = self._idle, []
-        for runners in idle:
-            runners.close()
+#: Fewer than the command line has: here keeping the results of quick evaluators would show in a run's time.
+_ALWAYS_KEPT_ITEMS: Final = 500
 
 
 class OpenRun:
@@ -55,6 +32,7 @@ class OpenRun:
         parts: Opens the source.
         runners: Of this worker alone.
         workers: Processes to use; None for one per core.
+        cache_folder: With results of earlier runs; None where there are none.
 
     Raises:
         CallerError: The caller's: the data are not what they were when the run was made.
@@ -67,12 +45,16 @@ class OpenRun:
         runners: Runners,
         *,
         workers: int | None,
+        cache_folder: Path | None = None,
     ) -> None:
         self.frozen: list[FrozenEvaluator] = frozen_of(row)
         self.runners = runners
         self.source = parts.open_source(row.project_id, row.source, levels_of(self.frozen))
-        self._settings = settings_of(row).for_run(row.clock_s)
+        settings = settings_of(row)
+        self._settings = settings.for_run(row.clock_s)
         self._workers = workers
+        self._cache_folder = cache_folder if settings.reuse else None
+        self._project_id: str = row.project_id
         self._tasks = [one.for_plan(runners.for_evaluator(one.evaluator)) for one in self.frozen]
         levels = [self.source.item_level(one.evaluator.level) for one in self.frozen]
         #: Of all items to judge, their numbers in the source.
@@ -102,7 +84,13 @@ class OpenRun:
             previous: Results of an earlier run of these items, to be taken over.
         """
         settings = Settings(
-            limits=self._settings.limits, workers=self._workers, clock_s=self._settings.clock_s
+            limits=self._settings.limits,
+            workers=self._workers,
+            clock_s=self._settings.clock_s,
+            cache_folder=self._cache_folder,
+            cache_owner=f"{self._project_id}/",
+            run_size=len(self.numbers),
+            always_kept_items=_ALWAYS_KEPT_ITEMS,
         )
         return Evaluation(part, self._tasks, settings=settings, previous=previous)
 

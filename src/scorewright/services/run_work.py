@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 import msgspec
@@ -20,9 +21,10 @@ from scorewright.domain.errors import CallerError, OurError, ScorewrightError
 from scorewright.domain.result_record import ResultRecord, to_item_outcome
 from scorewright.domain.rollup import Rollup
 from scorewright.services.report import Report
-from scorewright.services.run_opening import IdleRunners, OpenRun
+from scorewright.services.run_opening import OpenRun
 from scorewright.services.run_part import Part
 from scorewright.services.run_parts import RunParts
+from scorewright.services.runner_pool import PoolClosedError, RunnerPool
 from scorewright.storage.database import Database
 from scorewright.storage.repositories import results as result_rows
 from scorewright.storage.repositories import runs as run_rows
@@ -49,7 +51,8 @@ class RunWork:
         database: Where runs are.
         parts: Opens sources.
         workers: Processes per run; None for one per core.
-        runner: Name of the runner.
+        pool: Where the sandboxes are; closed with this.
+        cache_folder: Where results are kept for later runs; None keeps none.
     """
 
     def __init__(
@@ -58,12 +61,14 @@ class RunWork:
         parts: RunParts,
         *,
         workers: int | None = None,
-        runner: str = "auto",
+        pool: RunnerPool | None = None,
+        cache_folder: Path | None = None,
     ) -> None:
         self._database = database
         self._parts = parts
         self._workers = workers
-        self._pool = IdleRunners(runner)
+        self._pool = pool or RunnerPool()
+        self._cache_folder = cache_folder
         #: Open runs, by share.
         self._open: dict[str, OpenRun] = {}
         self._stop = threading.Event()
@@ -77,6 +82,9 @@ class RunWork:
         """
         try:
             return self._try_step(run_id, share_id)
+        except PoolClosedError:  # this process is to end
+            self._persistently(lambda: self._leave(run_id, share_id))
+            return False
         except ScorewrightError as error:
             _log.warning("run failed", run_id=run_id, error=str(error))
             message = str(error)
@@ -142,9 +150,15 @@ class RunWork:
             return None
         runners = self._pool.take()
         try:
-            opened = OpenRun(row, self._parts, runners, workers=self._workers)
-        except BaseException:
-            self._pool.give_back(runners)
+            opened = OpenRun(
+                row,
+                self._parts,
+                runners,
+                workers=self._workers,
+                cache_folder=self._cache_folder,
+            )
+        except BaseException as error:
+            self._pool.give_back(runners, is_sound=isinstance(error, CallerError))
             raise
         self._open[share_id] = opened
         return opened
@@ -210,7 +224,7 @@ class RunWork:
         if is_sound:
             self._pool.give_back(opened.runners)
         else:
-            opened.runners.close()
+            self._pool.give_back(opened.runners, is_sound=False)
 
     def _persistently(self, act: Callable[[], Any]) -> Any:
         """Do something with the database until that works: a lock, a full disk or a lost server can end."""
@@ -270,6 +284,8 @@ class _ChunkWork:
         looks = evaluation.report
         if answered == part.size or records:
             self._store(chunk, part, records, answered - stored, looks, is_last=True)
+        if looks.cache_trouble:
+            _log.warning("earlier results cannot be used", reason=looks.cache_trouble)
         if answered < part.size and not (is_ending() or self._run_stops()):
             raise CallerError("the data changed: there are fewer items than when the run began")
 

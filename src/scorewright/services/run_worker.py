@@ -8,6 +8,7 @@ import socket
 import threading
 import time
 from collections import Counter
+from pathlib import Path
 from typing import Final
 
 import structlog
@@ -17,6 +18,7 @@ from scorewright.engine.durable import Durable
 from scorewright.services.run_parts import RunParts
 from scorewright.services.run_queue import in_turn
 from scorewright.services.run_work import RunWork
+from scorewright.services.runner_pool import RunnerPool
 from scorewright.storage.database import Database
 from scorewright.storage.repositories import runs as run_rows
 from scorewright.storage.repositories import shares as share_rows
@@ -40,7 +42,8 @@ class RunWorker:
         url: The database's.
         parts: Opens sources.
         workers: Processes per run; None for one per core.
-        runner: Name of the runner.
+        pool: Where the sandboxes are; closed with this.
+        cache_folder: Where results are kept for later runs; None keeps none.
         dead_after_s: Without a sign of life for so long, another process counts as gone.
     """
 
@@ -51,12 +54,13 @@ class RunWorker:
         parts: RunParts,
         *,
         workers: int | None = None,
-        runner: str = "auto",
+        pool: RunnerPool | None = None,
+        cache_folder: Path | None = None,
         dead_after_s: float = _DEAD_AFTER_S,
     ) -> None:
         self.executor_id = f"{socket.gethostname()[:24]}-{os.getpid()}-{secrets.token_hex(6)}"
         self._database = database
-        self._work = RunWork(database, parts, workers=workers, runner=runner)
+        self._work = RunWork(database, parts, workers=workers, pool=pool, cache_folder=cache_folder)
         self._durable = Durable(
             url, executor_id=self.executor_id, step=self._work.step, concurrency=CONCURRENCY
         )

@@ -17,7 +17,7 @@ from scorewright.domain.errors import (
     StaleError,
     UsageError,
 )
-from scorewright.domain.evaluator import Evaluator
+from scorewright.domain.evaluator import Evaluator, ReadSource
 from scorewright.domain.evaluator_name import unique_names
 from scorewright.domain.json_value import JsonObject
 from scorewright.domain.saved_evaluator import EvaluatorFilter, SavedEvaluator, SavedVersion
@@ -59,7 +59,9 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True):
     version: SavedVersion
 
 
-def create(database: Database, project_id: str, *, source: str, fields: JsonObject) -> Kept:
+def create(
+    database: Database, project_id: str, *, source: str, fields: JsonObject, read: ReadSource
+) -> Kept:
     """Save a new evaluator.
 
     Args:
@@ -67,6 +69,7 @@ def create(database: Database, project_id: str, *, source: str, fields: JsonObje
         project_id: Of the project it belongs to.
         source: Code that defines `evaluate`.
         fields: What a definition may say; a name or a display name is among it.
+        read: Reads the source.
 
     Raises:
         CallerError: The caller's: it is no evaluator; the error points at the part.
@@ -75,7 +78,7 @@ def create(database: Database, project_id: str, *, source: str, fields: JsonObje
     definition = settle_definition(fields)
     if not (definition.name or definition.display_name):
         raise EvaluatorError("name: give a name, or a display name to make one of").at("/name")
-    evaluator = build_draft(source, definition)
+    evaluator = build_draft(source, definition, read)
     _refuse_reserved(evaluator.name)
     kept = _new(evaluator, definition)
     with database.write() as connection:
@@ -128,13 +131,14 @@ def duplicate(
     return kept
 
 
-def edit(
+def edit(  # noqa: PLR0913 - each by name
     database: Database,
     project_id: str,
     named: str,
     *,
     expected: int | None,
     changes: JsonObject,
+    read: ReadSource,
 ) -> Kept:
     """Change an evaluator; a change of what decides about results makes a new version.
 
@@ -146,6 +150,7 @@ def edit(
         named: Its id or name.
         expected: The revision that is changed; None takes the newest.
         changes: `source`, and what a definition says of it; null takes back what was declared.
+        read: Reads the source.
 
     Raises:
         CallerError: The caller's: it would be no evaluator; the error points at the part.
@@ -155,7 +160,7 @@ def edit(
     found = get(database, project_id, named)
     _check_revision(found.saved, expected)
     _refuse_deleted(found.saved)
-    changed = _changed(found, changes)
+    changed = _changed(found, changes, read)
     if changed is found:
         return found
     with database.write() as connection:
@@ -378,13 +383,13 @@ def _refuse_reserved(name: str) -> None:
         ).at("/name")
 
 
-def _changed(found: Kept, changes: JsonObject) -> Kept:
+def _changed(found: Kept, changes: JsonObject, read: ReadSource) -> Kept:
     """Return an evaluator as it will be; the very same one when nothing changes."""
     saved, version = found.saved, found.version
     source = changes.get("source")
     definition = _definition_after(found, changes)
     evaluator = build_draft(
-        source if isinstance(source, str) else version.evaluator.source, definition
+        source if isinstance(source, str) else version.evaluator.source, definition, read
     )
     if not _decide_alike(evaluator, version.evaluator):
         number = version.number + 1

@@ -42,7 +42,7 @@ def test_values_whose_short_digests_are_alike_share_no_result(tmp_path: Path):
     lanes: list[bytes | None] = []
     for limit in alike():
         described = msgspec.structs.replace(load(EVALUATOR.source), plan=plan_with(limit))
-        reuse = Reuse(cache, digest=EVALUATOR.digest, load=described, rows=1)
+        reuse = Reuse(cache, digest=EVALUATOR.digest, load=described, is_short=True)
         reuse.set_environment("environment")
         lanes.append(reuse.lane)
     cache.close()

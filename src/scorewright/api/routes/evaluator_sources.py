@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from scorewright.api.context import ProjectId
+from scorewright.api.context import InContext, ProjectId
 from scorewright.api.schemas import evaluators as wire
 from scorewright.api.schemas.written_evaluators import write_parsed
 from scorewright.domain.convention import Convention, Level
@@ -20,19 +20,24 @@ router = APIRouter(prefix="/evaluators", tags=["evaluators"])
 
 
 @router.post("/parse")
-def parse_evaluator(body: wire.EvaluatorSource, project: ProjectId) -> wire.ParsedEvaluator:
+def parse_evaluator(
+    body: wire.EvaluatorSource, context: InContext, project: ProjectId
+) -> wire.ParsedEvaluator:
     """Say how a source is called, and what it takes; nothing is saved or run."""
     del project
     fields = body.model_dump(exclude_unset=True, exclude={"source"})
-    return write_parsed(parse_draft(body.source, fields), body)
+    return write_parsed(parse_draft(body.source, fields, context.source_reader.read), body)
 
 
 @router.post("/check")
-def check_evaluator(body: wire.EvaluatorDraft, project: ProjectId) -> wire.CheckedEvaluator:
+def check_evaluator(
+    body: wire.EvaluatorDraft, context: InContext, project: ProjectId
+) -> wire.CheckedEvaluator:
     """Say what is wrong with an evaluator, as `scorewright check --format json`; nothing is saved or run."""
     del project
     fields = body.model_dump(exclude_unset=True, exclude={"source"})
-    return wire.CheckedEvaluator.model_validate(check_draft(body.source, fields))
+    found = check_draft(body.source, fields, context.source_reader.read)
+    return wire.CheckedEvaluator.model_validate(found)
 
 
 @router.get("/templates")

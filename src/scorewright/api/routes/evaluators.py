@@ -84,7 +84,11 @@ def create_evaluator(
 ) -> wire.Evaluator:
     """Save an evaluator. Its source is parsed, and never run for that."""
     kept = saved_evaluators.create(
-        context.database, project, source=body.source, fields=_fields(body)
+        context.database,
+        project,
+        source=body.source,
+        fields=_fields(body),
+        read=context.source_reader.read,
     )
     response.headers["Location"] = f"{request.url.path}/{kept.saved.name}"
     return _answer(kept, response)
@@ -110,7 +114,12 @@ def edit_evaluator(
     """Change an evaluator; a change of what decides about results makes a new version."""
     changes = body.model_dump(exclude_unset=True, mode="python")
     kept = saved_evaluators.edit(
-        context.database, project, evaluator, expected=expected, changes=changes
+        context.database,
+        project,
+        evaluator,
+        expected=expected,
+        changes=changes,
+        read=context.source_reader.read,
     )
     return _answer(kept, response)
 

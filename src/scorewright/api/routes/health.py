@@ -30,7 +30,7 @@ class Ready(BaseModel):
     checks: Annotated[
         dict[str, State],
         Field(
-            description="database, migrations, and runner.NAME for each sandbox; the log says why"
+            description="database, migrations, runner.NAME for each sandbox, and reader for what reads sources; the log says why"
         ),
     ]
 
@@ -44,7 +44,7 @@ def get_health() -> Health:
 @router.get("/readyz", responses={503: {"model": Ready, "description": "it is not ready"}})
 def get_readiness(context: InContext, response: Response) -> Ready:
     """Tell whether the server can do its work."""
-    found = readiness(context.database, context.sandboxes)
+    found = readiness(context.database, context.sandboxes, context.source_reader.state)
     if not found.is_ready:
         response.status_code = HTTPStatus.SERVICE_UNAVAILABLE
     return Ready(ready=found.is_ready, checks=found.checks)

@@ -39,6 +39,7 @@ def preview_evaluators(body: PreviewRequest, project: ProjectId, context: InCont
         total_s=context.preview_s,
         purity=body.purity,
         pool=context.runners,
+        read=context.source_reader.read,
     )
     document = {
         "items": [done.items.item_id(at) for at in range(1, done.items.size + 1)],

@@ -45,6 +45,10 @@ class Settings(BaseModel):
     filter: str | None = Field(None, min_length=1, max_length=8_000, description="which items")
     sample_rate: float = Field(1.0, ge=0, le=1, description="the share of these to judge")
     limit: int | None = Field(None, ge=1, le=2**31 - 1, description="the first so many of these")
+    reuse: bool = Field(
+        True,
+        description="take over results of earlier runs of this project where they must come out the same",
+    )
 
 
 def _kept(source: BaseModel) -> JsonObject:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import select
 from typing import Final
 
 import msgspec
@@ -14,7 +13,7 @@ from scorewright.runners.deno.layers import MANDATORY
 from scorewright.runners.harness import protocol
 from scorewright.runners.jail.launch import LaunchedZygote, launch_deno
 from scorewright.runners.jail.supervisor import KernelRunner
-from scorewright.runners.process import WorkerLostError, WorkerProcess
+from scorewright.runners.process import WorkerLostError
 from scorewright.runners.progress import Progress, ProgressFile
 
 #: The launcher's name for it, and what goes in and out.
@@ -22,6 +21,7 @@ _TYPESCRIPT, _SOURCE, _TRANSLATION = "typescript", b"T", b"t"
 #: The longest source takes a second.
 _TRANSLATE_TIMEOUT_S: Final = 20.0
 _TRANSLATE_LIMITS: Final = Limits(memory_mb=512)
+_MAX_TRANSLATIONS: Final = 32
 
 
 class _Translation(msgspec.Struct, frozen=True):
@@ -73,6 +73,8 @@ class DenoRunner(KernelRunner):
         if load.language != "typescript":
             return load.source, None
         if load.source not in self._translations:
+            if len(self._translations) >= _MAX_TRANSLATIONS:  # a server's runner lives for long
+                del self._translations[next(iter(self._translations))]
             self._translations[load.source] = self._translate(load.source)
         translation = self._translations[load.source]
         if translation.error is not None:
@@ -83,7 +85,7 @@ class DenoRunner(KernelRunner):
         worker = self.spawn_program(_TYPESCRIPT, _TRANSLATE_LIMITS)
         try:
             worker.send(_SOURCE, [source.encode("utf-8", "replace")])
-            _write_all(worker)
+            worker.write_all(_TRANSLATE_TIMEOUT_S)
             frame = worker.wait_frame(_TRANSLATE_TIMEOUT_S)
             if frame is None or frame[0] != _TRANSLATION:
                 return _Translation("", None, "it takes too long to translate; simplify it")
@@ -94,10 +96,3 @@ class DenoRunner(KernelRunner):
             )
         finally:
             worker.end()
-
-
-def _write_all(worker: WorkerProcess) -> None:
-    poll = select.poll()
-    poll.register(worker.fileno(), select.POLLOUT)
-    while worker.wants_to_write and poll.poll(_TRANSLATE_TIMEOUT_S * 1000):
-        worker.flush()

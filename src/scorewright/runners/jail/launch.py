@@ -18,7 +18,13 @@ from scorewright.domain.errors import SandboxUnavailableError
 _ENVIRONMENT = {"LC_ALL": "C.UTF-8", "TZ": "UTC"}
 ZYGOTE = "scorewright.runners.jail.zygote"
 DENO_LAUNCHER = "scorewright.runners.deno.launcher"
+READER = "scorewright.runners.reader.zygote"
 _PACKAGES = ("scorewright", "msgspec", "time_machine", "tzdata")
+#: What parses author sources; the standard library parses Python.
+_READER_PACKAGES = (
+    *("scorewright", "msgspec"),
+    *("tree_sitter", "tree_sitter_javascript", "tree_sitter_typescript"),
+)
 _POLICY_PACKAGES = {"": (), "restricted": ("RestrictedPython",)}
 
 
@@ -67,6 +73,60 @@ def launch_deno(
     return _launch(_program(DENO_LAUNCHER, _find_deno()), _import_paths(), omitted, prefix)
 
 
+def launch_reader(
+    *, omitted: frozenset[str] = frozenset(), prefix: Sequence[str] = ()
+) -> LaunchedZygote:
+    """Start the zygote of what reads author sources without waiting for it.
+
+    Args:
+        omitted: As for `launch_zygote`.
+        prefix: As for `launch_zygote`.
+
+    Raises:
+        SandboxUnavailableError: Not on Linux, or a package is missing.
+    """
+    folders = _import_paths(_READER_PACKAGES)
+    return _launch(_DEEPEN + _program(READER, ""), folders, omitted, prefix)
+
+
+def start_unjailed_reader() -> subprocess.Popen[bytes]:
+    """Start a process that reads one author's source, asked for at its standard input.
+
+    Raises:
+        SandboxUnavailableError: A package is missing.
+    """
+    folders = _import_paths(_READER_PACKAGES)
+    program = (
+        _DEEPEN
+        + "sys.path += sys.argv[1:]; from scorewright.runners.reader.plain import main; main()"
+    )
+    return subprocess.Popen(  # noqa: S603 - our own interpreter and program
+        [*_python(), "-c", program, *folders],
+        cwd="/",
+        env={**_ENVIRONMENT, "PYTHONHASHSEED": "0"},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+#: The parser of scripts goes deep, and a stack grows no further than it was allowed to when its program began.
+READER_STACK_BYTES = 320 << 20
+_DEEPEN = (
+    "import os, resource, sys; "
+    "_, most = resource.getrlimit(resource.RLIMIT_STACK); "
+    f"deep = {READER_STACK_BYTES} if most < 0 else min({READER_STACK_BYTES}, most); "
+    "resource.getrlimit(resource.RLIMIT_STACK)[0] == deep or "
+    "(resource.setrlimit(resource.RLIMIT_STACK, (deep, most)), "
+    "os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])); "
+)
+
+
+def _python() -> list[str]:
+    return [sys.executable, "-s", "-P", "-S", *(["-B"] if sys.dont_write_bytecode else [])]
+
+
 def _program(module: str, further: str) -> str:
     return (
         "import sys; sys.path += sys.argv[3:]; "
@@ -86,11 +146,10 @@ def _launch(
             "the jail needs Linux; run code you trust with --runner local"
         )
     near, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    python = [sys.executable, "-s", "-P", "-S", *(["-B"] if sys.dont_write_bytecode else [])]
     arguments = ["-c", program, str(far.fileno()), ",".join(sorted(omitted)), *folders]
     with far:
         process = subprocess.Popen(  # noqa: S603 - our own interpreter and program
-            [*prefix, *python, *arguments],
+            [*prefix, *_python(), *arguments],
             pass_fds=[far.fileno()],
             cwd="/",
             env={**_ENVIRONMENT, "PYTHONHASHSEED": str(hash_seed)},

@@ -129,9 +129,14 @@ def _require_one_thread() -> None:
         raise OSError(0, f"{count} threads run where one may")
 
 
-def enter_worker_layers(layers: Layers, *, memory_bytes: int, cpu_s: int) -> None:
+def enter_worker_layers(
+    layers: Layers, *, memory_bytes: int, cpu_s: int, stack_bytes: int = rlimits.STACK_BYTES
+) -> None:
     """Take the layers of one worker, the system call filter last: after it, nothing can be set up."""
-    layers.apply("rlimits", lambda: rlimits.set_limits(memory_bytes=memory_bytes, cpu_s=cpu_s))
+    layers.apply(
+        "rlimits",
+        lambda: rlimits.set_limits(memory_bytes=memory_bytes, cpu_s=cpu_s, stack_bytes=stack_bytes),
+    )
     layers.apply("capabilities", capabilities.drop_all)
     layers.apply("no_new_privs", privileges.set_no_new_privileges)
     layers.apply("landlock", landlock.restrict_to_nothing)

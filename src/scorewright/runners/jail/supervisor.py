@@ -23,8 +23,8 @@ _MAX_LAST_WORDS = 300
 _NEEDED_TO_FORK = frozenset({"single_thread", "no_new_privs"})
 
 
-class KernelRunner(ABC):
-    """Workers of a fork server, behind layers of the kernel; what it is for which language, subclasses say.
+class KernelJail(ABC):
+    """Workers of a fork server, behind layers of the kernel; what they do, subclasses say.
 
     Args:
         required: Layers to insist on beside the mandatory ones.
@@ -33,11 +33,6 @@ class KernelRunner(ABC):
         prefix: Command to start the fork server through: only for tests that simulate other machines.
     """
 
-    tier: str
-    jailed = True
-    pure = True
-    least_batch = 1
-    most_workers = None
     #: Layers without which no worker may read a source.
     mandatory: frozenset[str]
 
@@ -54,7 +49,8 @@ class KernelRunner(ABC):
         self._prefix = prefix
         self._zygote = Connection(launched) if launched else None
         self._is_ready = False
-        self._hello: protocol.Hello | None = None
+        #: The last worker's.
+        self.hello: protocol.Hello | None = None
         #: Started for the next one who needs a worker, by memory limit; their hello may not have come yet.
         self.spares: dict[int, WorkerProcess] = {}
 
@@ -69,10 +65,6 @@ class KernelRunner(ABC):
     @abstractmethod
     def make_progress(self) -> Progress:
         """Return where a new worker shows how far it is."""
-
-    @abstractmethod
-    def dialect(self, load: protocol.Load) -> Dialect:
-        """Return how its workers are spoken to about one evaluator."""
 
     def start(self) -> None:
         """Start the fork server without waiting for it."""
@@ -111,26 +103,17 @@ class KernelRunner(ABC):
                 f"sandbox: a worker ended before its hello (status {status})"
                 f"{': ' if last_words else ''}{last_words[-_MAX_LAST_WORDS:]}"
             )
-        self._hello = msgspec.json.decode(frame[1], type=protocol.Hello)
+        self.hello = msgspec.json.decode(frame[1], type=protocol.Hello)
         try:
-            _require(self._hello.layers, self._required - self._omitted)
+            _require(self.hello.layers, self._required - self._omitted)
         except SandboxUnavailableError:
             worker.end()
             raise
         return worker
 
-    def report(self) -> RunnerReport | None:
-        """Say which layers the last worker had; None before the first."""
-        if self._hello is None:
-            return None
-        layers = self._hello.layers
-        on = tuple(sorted(name for name in layers if is_on(layers[name])))
-        off = [f"{name} ({layers[name]})" for name in sorted(layers) if name not in on]
-        return RunnerReport(self.tier, self._hello.engine, on, off)
-
     def layers(self) -> dict[str, str]:
         """Return every layer's state by name, as the last worker reported it."""
-        return dict(self._hello.layers) if self._hello else {}
+        return dict(self.hello.layers) if self.hello else {}
 
     def close(self) -> None:
         """End the zygote and all its workers. The next `spawn` would start another one."""
@@ -170,6 +153,29 @@ class KernelRunner(ABC):
             channel.close()
             self.close()
             raise
+
+
+class KernelRunner(KernelJail):
+    """Such workers that execute evaluators; of which language, subclasses say."""
+
+    tier: str
+    jailed = True
+    pure = True
+    least_batch = 1
+    most_workers = None
+
+    @abstractmethod
+    def dialect(self, load: protocol.Load) -> Dialect:
+        """Return how its workers are spoken to about one evaluator."""
+
+    def report(self) -> RunnerReport | None:
+        """Say which layers the last worker had; None before the first."""
+        if self.hello is None:
+            return None
+        layers = self.hello.layers
+        on = tuple(sorted(name for name in layers if is_on(layers[name])))
+        off = [f"{name} ({layers[name]})" for name in sorted(layers) if name not in on]
+        return RunnerReport(self.tier, self.hello.engine, on, off)
 
 
 class JailRunner(KernelRunner):
