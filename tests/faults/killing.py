@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
@@ -89,10 +89,11 @@ def workers(url: str, count: int) -> Generator[list[subprocess.Popen[str]]]:
                 one.stdout.close()
 
 
-def spawn(url: str) -> subprocess.Popen[str]:
+def spawn(url: str, within: Sequence[str] = ()) -> subprocess.Popen[str]:
+    """Start a worker; `within` is a command that runs it somewhere else, such as in a network namespace."""
     path = os.pathsep.join([str(_ROOT / "src"), str(_ROOT / "tests")])
     return subprocess.Popen(
-        [sys.executable, _CHILD, url],
+        [*within, sys.executable, _CHILD, url],
         env={**os.environ, "PYTHONPATH": path},
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

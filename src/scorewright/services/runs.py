@@ -170,7 +170,7 @@ def described(connection: sa.Connection, row: sa.Row[Any]) -> Run:
     run = run_of(row, run_rows.evaluator_counts(connection, [row.id])[row.id])
     if run.status == "queued":
         begun = {share.run_id for share in share_rows.open_shares(connection)}
-        ahead = runs_ahead(run_rows.active(connection), begun, row.id)
+        ahead = runs_ahead(run_rows.active(connection), begun, row.id, at_most=4)
         return msgspec.structs.replace(run, queue_position=ahead)
     if run.status != "running" or run.total is None or not run.done:
         return run

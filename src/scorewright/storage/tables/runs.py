@@ -72,7 +72,7 @@ run_shares: Final = sa.Table(
     #: Of the workflow too.
     sa.Column("id", sa.String(48), primary_key=True),
     sa.Column("run_id", Id, sa.ForeignKey("runs.id"), nullable=False),
-    #: Whether the workflow was made.
+    #: Whether the workflow was put into the queue, since whoever made the share did not begin it at once.
     sa.Column("is_enqueued", sa.Boolean, nullable=False),
     sa.Column("created_us", Moment, nullable=False),
     sa.Column("ended_us", Moment),
