@@ -20,7 +20,7 @@ from scorewright.storage.database import Database
 from scorewright.storage.repositories.projects import project_id
 from scorewright.storage.tables import chunks, executors
 
-COUNT = 4_000
+COUNT = 1_500
 #: What DBOS waits at most, once it has been without its database for long, is a minute and a half.
 PATIENCE_S = 150
 

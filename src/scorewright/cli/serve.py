@@ -41,6 +41,7 @@ class ServeOptions:
     host: str | None
     port: int | None
     database_url: str | None
+    runs_per_project: int | None
     no_auth: bool
     migrate: bool
     login_link: bool
@@ -79,6 +80,7 @@ def serve_command(options: ServeOptions) -> int:
         host=options.host,
         port=options.port,
         database_url=options.database_url,
+        runs_per_project=options.runs_per_project,
         no_auth=options.no_auth,
     )
     database = _open(settings)
@@ -136,11 +138,12 @@ def demo_command(database_url: str | None) -> int:
     return 0
 
 
-def worker_command(database_url: str | None) -> int:
+def worker_command(database_url: str | None, *, runs_per_project: int | None = None) -> int:
     """Work on the runs of a server until told to stop; what is under way then is handed back.
 
     Args:
         database_url: None where the environment or a default decides.
+        runs_per_project: Runs of one project that are worked on at a time; None likewise.
 
     Returns:
         The exit code.
@@ -149,7 +152,9 @@ def worker_command(database_url: str | None) -> int:
         UsageError: The database is SQLite, whose server works by itself.
         StorageError: The database is not there, or its tables are of another version.
     """
-    settings = read_settings(os.environ, database_url=database_url)
+    settings = read_settings(
+        os.environ, database_url=database_url, runs_per_project=runs_per_project
+    )
     database = _open(settings)
     try:
         if database.is_sqlite:
@@ -176,7 +181,8 @@ def worker_command(database_url: str | None) -> int:
 
 
 def _make_worker(database: Database, settings: Settings) -> RunWorker:
-    return RunWorker(database, settings.database_url, make_parts(database), runner=settings.runner)
+    parts = make_parts(database, runs_per_project=settings.runs_per_project)
+    return RunWorker(database, settings.database_url, parts, runner=settings.runner)
 
 
 def migrate_command(database_url: str | None) -> int:

@@ -13,6 +13,7 @@ from scorewright.domain.errors import CallerError, UsageError
 from scorewright.domain.evaluator import Evaluator
 from scorewright.domain.json_value import JsonObject
 from scorewright.domain.suggestion import did_you_mean, name_list, quote
+from scorewright.services.run_queue import RUNS_PER_PROJECT
 from scorewright.sources.source import Source
 
 #: Opens what a description of its kind says, of one project, for evaluators of these levels.
@@ -43,6 +44,8 @@ class RunParts:
     openers: dict[str, Opener] = field(default_factory=dict[str, Opener])
     freezers: dict[str, Freezer] = field(default_factory=dict[str, Freezer])
     filters: dict[str, FilterReader] = field(default_factory=dict[str, FilterReader])
+    #: Runs of one project that are worked on at a time: what those that wait are told their place by.
+    runs_per_project: int = RUNS_PER_PROJECT
 
     def open_source(
         self, project_id: str, description: JsonObject, levels: Collection[Level]

@@ -16,7 +16,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from scorewright.engine.durable import Durable
 from scorewright.services.run_parts import RunParts
-from scorewright.services.run_queue import RUNS_PER_PROJECT, in_turn
+from scorewright.services.run_queue import in_turn
 from scorewright.services.run_work import RunWork
 from scorewright.storage.database import Database
 from scorewright.storage.repositories import runs as run_rows
@@ -39,10 +39,9 @@ class RunWorker:
     Args:
         database: Where runs are.
         url: The database's.
-        parts: Opens sources.
+        parts: Opens sources, and says how many runs of one project are worked on at a time.
         workers: Processes per run; None for one per core.
         runner: Name of the runner.
-        runs_per_project: How many runs of one project are worked on at a time, by all processes together.
         dead_after_s: Without a sign of life for so long, another process counts as gone.
     """
 
@@ -54,7 +53,6 @@ class RunWorker:
         *,
         workers: int | None = None,
         runner: str = "auto",
-        runs_per_project: int = RUNS_PER_PROJECT,
         dead_after_s: float = _DEAD_AFTER_S,
     ) -> None:
         self.executor_id = f"{socket.gethostname()[:24]}-{os.getpid()}-{secrets.token_hex(6)}"
@@ -63,7 +61,7 @@ class RunWorker:
         self._durable = Durable(
             url, executor_id=self.executor_id, step=self._work.step, concurrency=CONCURRENCY
         )
-        self._runs_per_project = runs_per_project
+        self._runs_per_project = parts.runs_per_project
         self._dead_after_s = dead_after_s
         #: The open shares that this process has begun, with their runs.
         self._own: dict[str, str] = {}

@@ -10,6 +10,7 @@ from scorewright.domain.json_value import JsonObject
 from scorewright.domain.suggestion import quote
 from scorewright.services import saved_evaluators
 from scorewright.services.run_parts import RunParts, SavedEvaluator
+from scorewright.services.run_queue import RUNS_PER_PROJECT
 from scorewright.services.source_opening import (
     KINDS,
     filter_of_items,
@@ -22,8 +23,13 @@ from scorewright.sources.source import Source
 from scorewright.storage.database import Database
 
 
-def make_parts(database: Database) -> RunParts:
-    """Return what server and workers make runs of: all that is in a database."""
+def make_parts(database: Database, *, runs_per_project: int = RUNS_PER_PROJECT) -> RunParts:
+    """Return what server and workers make runs of: all that is in a database.
+
+    Args:
+        database: Where it is.
+        runs_per_project: Runs of one project that are worked on at a time.
+    """
 
     def find_evaluator(project_id: str, ref: str, version: int | None) -> SavedEvaluator:
         kept = saved_evaluators.get_version(database, project_id, ref, version or "latest")
@@ -45,4 +51,5 @@ def make_parts(database: Database) -> RunParts:
         openers=dict.fromkeys(KINDS, open_source),
         freezers=dict.fromkeys(KINDS, freeze),
         filters=dict.fromkeys(KINDS, filter_of),
+        runs_per_project=runs_per_project,
     )

@@ -133,7 +133,9 @@ def _to_json(value: Any) -> str:
 
 
 def _set_up_postgres(connection: Any, _entry: ConnectionPoolEntry) -> None:
-    calls = ", ".join(f"set_config('{name}', '{value}', false)" for name, value in _SERVER_PATIENCE.items())
+    calls = ", ".join(
+        f"set_config('{name}', '{value}', false)" for name, value in _SERVER_PATIENCE.items()
+    )
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT {calls}")
     connection.commit()

@@ -47,6 +47,11 @@ def status_of(connection: sa.Connection, run_id: str) -> str | None:
     return connection.scalar(sa.select(runs.c.status).where(runs.c.id == run_id))
 
 
+def change_of(connection: sa.Connection, run_id: str) -> int | None:
+    """Return how often a run has changed."""
+    return connection.scalar(sa.select(runs.c.change).where(runs.c.id == run_id))
+
+
 def page(  # noqa: PLR0913 - each by name
     connection: sa.Connection,
     project_id: str,
