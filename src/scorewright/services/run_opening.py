@@ -17,6 +17,7 @@ from scorewright.services.run_part import ItemReader, Part
 from scorewright.services.run_parts import RunParts
 from scorewright.services.runner_choice import Runners
 from scorewright.services.selection import Selection
+from scorewright.sources.source import Source
 from scorewright.storage.repositories.results import RecordReader
 from scorewright.storage.repositories.shares import Chunk
 
@@ -55,6 +56,7 @@ class OpenRun:
         parts: Opens the source.
         runners: Of this worker alone.
         workers: Processes to use; None for one per core.
+        listing: Which items it is about, where others may have arrived.
 
     Raises:
         CallerError: The caller's: the data are not what they were when the run was made.
@@ -67,16 +69,26 @@ class OpenRun:
         runners: Runners,
         *,
         workers: int | None,
+        listing: Sequence[bytes] | None = None,
     ) -> None:
         self.frozen: list[FrozenEvaluator] = frozen_of(row)
         self.runners = runners
-        self.source = parts.open_source(row.project_id, row.source, levels_of(self.frozen))
+        levels = levels_of(self.frozen)
+        lister = None if listing is None else parts.lister_of(row.source)
+        #: What is judged.
+        self.source: Source = (
+            parts.open_source(row.project_id, row.source, levels)
+            if lister is None or listing is None
+            else lister.open(row.project_id, row.source, levels, listing)
+        )
         self._settings = settings_of(row).for_run(row.clock_s)
         self._workers = workers
         self._tasks = [one.for_plan(runners.for_evaluator(one.evaluator)) for one in self.frozen]
-        levels = [self.source.item_level(one.evaluator.level) for one in self.frozen]
+        item_levels = [self.source.item_level(one.evaluator.level) for one in self.frozen]
         #: Of all items to judge, their numbers in the source.
-        self.numbers: Sequence[int] = Selection(self.source, levels, self._settings).all_numbers()
+        self.numbers: Sequence[int] = Selection(
+            self.source, item_levels, self._settings
+        ).all_numbers()
         self._reader = ItemReader(self.source)
 
     @cached_property
@@ -87,7 +99,7 @@ class OpenRun:
     @cached_property
     def records(self) -> RecordReader:
         """What makes records of rows."""
-        return record_reader(self.frozen)
+        return record_reader(self.frozen, self.source.kind)
 
     def part(self, chunk: Chunk) -> Part:
         """Return the items of a chunk."""
@@ -107,8 +119,14 @@ class OpenRun:
         return Evaluation(part, self._tasks, settings=settings, previous=previous)
 
 
-def record_reader(frozen: Sequence[FrozenEvaluator]) -> RecordReader:
-    """Return what makes records of a run's rows."""
+def record_reader(frozen: Sequence[FrozenEvaluator], source: str = "dataset") -> RecordReader:
+    """Return what makes records of a run's rows.
+
+    Args:
+        frozen: The run's evaluators.
+        source: What kind of data it judged.
+    """
     return RecordReader(
-        [(one.evaluator.name, one.evaluator.version, one.evaluator.digest) for one in frozen]
+        [(one.evaluator.name, one.evaluator.version, one.evaluator.digest) for one in frozen],
+        source,
     )

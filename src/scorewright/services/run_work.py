@@ -20,6 +20,7 @@ from scorewright.domain.errors import CallerError, OurError, ScorewrightError
 from scorewright.domain.result_record import ResultRecord, to_item_outcome
 from scorewright.domain.rollup import Rollup
 from scorewright.services.report import Report
+from scorewright.services.run_listing import listing_of
 from scorewright.services.run_opening import IdleRunners, OpenRun
 from scorewright.services.run_part import Part
 from scorewright.services.run_parts import RunParts
@@ -140,9 +141,10 @@ class RunWork:
         if row.status not in ("queued", "running"):
             self._leave(run_id, share_id)
             return None
+        listing = listing_of(self._database, self._parts, row)
         runners = self._pool.take()
         try:
-            opened = OpenRun(row, self._parts, runners, workers=self._workers)
+            opened = OpenRun(row, self._parts, runners, workers=self._workers, listing=listing)
         except BaseException:
             self._pool.give_back(runners)
             raise
@@ -169,6 +171,8 @@ class RunWork:
                     total=total,
                     started_us=run.started_us or now_us(),
                 )
+                run = run_rows.lock(connection, run_id)
+                assert run is not None  # noqa: S101 - runs are never deleted
             elif run.status != "running":
                 _settle(connection, run, share_id, total)
                 return None

@@ -50,6 +50,16 @@ runs: Final = sa.Table(
     sa.Index("ix_runs_waiting", "status", "created_us", "id"),
 )
 
+#: Which stored traces or log records a run is about, so that all its workers judge the same; written by the first.
+run_listings: Final = sa.Table(
+    "run_listings",
+    METADATA,
+    sa.Column("run_id", Id, sa.ForeignKey("runs.id"), primary_key=True),
+    sa.Column("block_no", sa.Integer, primary_key=True),
+    #: Some of them, in order: see `sources.stored_listing`.
+    sa.Column("body", sa.LargeBinary, nullable=False),
+)
+
 #: A part of a run's items that one worker was given; done when its results are there.
 chunks: Final = sa.Table(
     "chunks",
