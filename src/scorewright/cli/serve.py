@@ -7,6 +7,8 @@ import signal
 import socket
 import sys
 import threading
+from collections.abc import Generator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -28,6 +30,7 @@ from scorewright.services.settings import Settings, read_settings, url_host
 from scorewright.storage.database import Database
 from scorewright.storage.repositories.projects import ensure_default_project
 from scorewright.storage.schema import migrate, require_current
+from scorewright.storage.sole_user import sole_user
 
 #: How long requests may take that are in progress when the server is told to stop.
 _FINISH_S: Final = 30
@@ -62,6 +65,17 @@ class _Server(uvicorn.Server):
         super().handle_exit(sig, frame)  # pyright: ignore[reportArgumentType] - a frame, as it was given
 
 
+@contextmanager
+def _opened(settings: Settings) -> Generator[Database]:
+    """Open the database; a SQLite file for this process alone."""
+    database = _open(settings)
+    try:
+        with sole_user(settings.database_url):
+            yield database
+    finally:
+        database.close()
+
+
 def serve_command(options: ServeOptions) -> int:
     """Serve until told to stop; what is in progress then is finished.
 
@@ -83,11 +97,17 @@ def serve_command(options: ServeOptions) -> int:
         runs_per_project=options.runs_per_project,
         no_auth=options.no_auth,
     )
-    database = _open(settings)
-    if database.is_sqlite and options.no_worker:
-        raise UsageError("--no-worker: with SQLite nobody else can work on runs; use PostgreSQL")
-    listener = _listen(settings)
-    try:
+    with _opened(settings) as database:
+        if database.is_sqlite and options.no_worker:
+            raise UsageError(
+                "--no-worker: with SQLite nobody else can work on runs; use PostgreSQL"
+            )
+        _serve_with(database, settings, options)
+    return 0
+
+
+def _serve_with(database: Database, settings: Settings, options: ServeOptions) -> None:
+    with closing(_listen(settings)) as listener:
         if database.is_sqlite or options.migrate:
             migrate(database)
         require_current(database)
@@ -97,10 +117,6 @@ def serve_command(options: ServeOptions) -> int:
             load_demo(database, make_parts(database))
         _tell(settings, listener.getsockname()[1], _login_key(database, settings, options))
         _serve(database, settings, listener, has_worker=not options.no_worker)
-    finally:
-        database.close()
-        listener.close()
-    return 0
 
 
 def demo_command(database_url: str | None) -> int:
@@ -116,8 +132,7 @@ def demo_command(database_url: str | None) -> int:
         StorageError: The database is not there, or its tables are of another version.
     """
     settings = read_settings(os.environ, database_url=database_url)
-    database = _open(settings)
-    try:
+    with _opened(settings) as database:
         if database.is_sqlite:
             migrate(database)
         require_current(database)
@@ -132,8 +147,6 @@ def demo_command(database_url: str | None) -> int:
             wait_for_runs(database, started)
         finally:
             worker.close()
-    finally:
-        database.close()
     say("the demo is loaded: scorewright serve shows it")
     return 0
 
@@ -194,11 +207,8 @@ def migrate_command(database_url: str | None) -> int:
     Returns:
         The exit code.
     """
-    database = _open(read_settings(os.environ, database_url=database_url))
-    try:
+    with _opened(read_settings(os.environ, database_url=database_url)) as database:
         is_changed = migrate(database)
-    finally:
-        database.close()
     say("migrated" if is_changed else "nothing to migrate")
     return 0
 

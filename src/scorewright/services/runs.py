@@ -199,8 +199,8 @@ def described(
         return run
     since_us = max(now_us() - _ETA_WINDOW_US, run.started_us or 0)
     recent = run_rows.items_done_since(connection, row.id, since_us)
-    took_s = max(now_us() - since_us, 1) / 1e6
-    if not recent:
+    took_s = (now_us() - since_us) / 1e6
+    if not recent or took_s <= 0:  # the clock was set back
         return run
     return msgspec.structs.replace(run, eta_s=round((run.total - run.done) * took_s / recent, 1))
 
@@ -244,10 +244,19 @@ def _insert(  # noqa: PLR0913, PLR0917 - each is what it is
     )
     with database.write() as connection:
         number = task_rows.take_run_number(connection, task_id)
+        # Behind the project's others, though the clock be set back: they wait in this order.
+        created_us = max(now_us(), run_rows.newest_us(connection, project_id) + 1)
         row = {"id": run_id, "project_id": project_id, "task_id": task_id, "number": number}
         run_rows.insert(
             connection,
-            {**row, **values, **none_yet, "status": "queued", "change": 1, "created_us": now_us()},
+            {
+                **row,
+                **values,
+                **none_yet,
+                "status": "queued",
+                "change": 1,
+                "created_us": created_us,
+            },
             [
                 {
                     "run_id": run_id,

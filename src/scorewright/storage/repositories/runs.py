@@ -21,6 +21,12 @@ def insert(
     connection.execute(run_evaluators.insert(), list(evaluators))
 
 
+def newest_us(connection: sa.Connection, project_id: str) -> int:
+    """Return when a project's newest run was made; 0 where it has none."""
+    newest = sa.select(sa.func.max(runs.c.created_us)).where(runs.c.project_id == project_id)
+    return int(connection.scalar(newest) or 0)
+
+
 def find(connection: sa.Connection, project_id: str, run_id: str) -> sa.Row[Any] | None:
     """Return a run."""
     return connection.execute(
