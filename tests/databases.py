@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import pwd
 import shutil
+import signal
 import subprocess
 import uuid
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Final, NoReturn
 
 import pytest
 
@@ -33,88 +34,107 @@ def require_postgres() -> None:
     """Skip the test that asks where there is no PostgreSQL; fail it where the environment requires one."""
     if postgres_binaries() is not None:
         return
-    text = f"needs PostgreSQL: {HOW_TO_INSTALL}"
-    if "postgresql" in os.environ.get(REQUIRED, "").split(","):
+    skip_or_fail("postgresql", f"needs PostgreSQL: {HOW_TO_INSTALL}")
+
+
+def skip_or_fail(name: str, text: str) -> NoReturn:
+    """Skip the test that asks and lacks something; fail it where the environment requires that by its name."""
+    if name in os.environ.get(REQUIRED, "").split(","):
         pytest.fail(text)
     pytest.skip(text)
 
 
-@contextmanager
-def postgres_server(folder: Path, *, is_durable: bool = False) -> Generator[str]:
-    """Run a server with its data in a folder, reachable by a socket in it alone; yields the URL of its first database.
+class PostgresServer:
+    """A server with its data in a folder, reachable by a socket in it; it can be stopped and started again.
 
     It refuses to run as root: then it is run as the user `nobody`, who is given the folder.
 
     Args:
-        folder: For its data.
+        folder: Its own.
         is_durable: Whether what it has committed is on the disk, as it is anywhere but in tests.
+        within: A command that runs the one behind it somewhere else, such as in a network namespace.
+        network: Addresses (as in 10.0.0.0/24) from which it is reachable too, at each address that it has; none without.
     """
-    binaries = postgres_binaries()
-    assert binaries is not None, HOW_TO_INSTALL
-    folder.mkdir(parents=True, exist_ok=True)
-    as_user: list[str] = []
-    if os.geteuid() == 0:
-        nobody = pwd.getpwnam("nobody")
-        folder.chmod(0o755)
-        os.chown(folder, nobody.pw_uid, nobody.pw_gid)
-        as_user = [
-            "setpriv",
-            f"--reuid={nobody.pw_uid}",
-            f"--regid={nobody.pw_gid}",
-            "--clear-groups",
-        ]
-    data = folder / "data"
-    subprocess.run(
-        [
-            *as_user,
-            binaries / "initdb",
-            "-D",
-            data,
-            "-U",
-            "tests",
-            "-A",
-            "trust",
-            "-E",
-            "UTF8",
-            "--no-sync",
-        ],
-        check=True,
-        capture_output=True,
-    )
-    server = subprocess.Popen(
-        [
-            *as_user,
-            binaries / "postgres",
-            "-D",
-            data,
-            "-k",
-            folder,
-            "-c",
-            "listen_addresses=",
-            "-c",
-            f"fsync={'on' if is_durable else 'off'}",
-        ],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        _wait_for(binaries, folder, server)
-        yield f"postgresql://tests@/postgres?host={folder}"
-    finally:
-        server.terminate()
-        server.wait()
 
-
-def _wait_for(binaries: Path, folder: Path, server: subprocess.Popen[bytes]) -> None:
-    while server.poll() is None:
-        ready = subprocess.run(
-            [binaries / "pg_isready", "-h", folder, "-U", "tests", "-t", "1"],
-            check=False,
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        is_durable: bool = False,
+        within: Sequence[str] = (),
+        network: str | None = None,
+    ) -> None:
+        binaries = postgres_binaries()
+        assert binaries is not None, HOW_TO_INSTALL
+        self._binaries = binaries
+        self._folder = folder
+        self._data = folder / "data"
+        self._prefix: list[str] = [*within]
+        self._network = network
+        self._fsync = "on" if is_durable else "off"
+        self._process: subprocess.Popen[bytes] | None = None
+        self.url = f"postgresql://tests@/postgres?host={folder}"
+        folder.mkdir(parents=True, exist_ok=True)
+        if os.geteuid() == 0:
+            nobody = pwd.getpwnam("nobody")
+            folder.chmod(0o755)
+            os.chown(folder, nobody.pw_uid, nobody.pw_gid)
+            ids = [f"--reuid={nobody.pw_uid}", f"--regid={nobody.pw_gid}"]
+            self._prefix += ["setpriv", *ids, "--clear-groups"]
+        how = ["-U", "tests", "-A", "trust", "-E", "UTF8", "--no-sync"]
+        subprocess.run(
+            [*self._prefix, binaries / "initdb", "-D", self._data, *how],
+            check=True,
             capture_output=True,
         )
-        if ready.returncode == 0:
-            return
-    raise AssertionError("the server ended before it was ready")
+        if network is not None:
+            with (self._data / "pg_hba.conf").open("a") as rules:
+                rules.write(f"host all all {network} trust\n")
+
+    def start(self) -> None:
+        """Start it; returns when it answers."""
+        addresses = "" if self._network is None else "*"
+        settings = ["-c", f"listen_addresses={addresses}", "-c", f"fsync={self._fsync}"]
+        self._process = subprocess.Popen(
+            [
+                *self._prefix,
+                self._binaries / "postgres",
+                "-D",
+                self._data,
+                "-k",
+                self._folder,
+                *settings,
+            ],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        while self._process.poll() is None:
+            ready = subprocess.run(
+                [self._binaries / "pg_isready", "-h", self._folder, "-U", "tests", "-t", "1"],
+                check=False,
+                capture_output=True,
+            )
+            if ready.returncode == 0:
+                return
+        raise AssertionError("the server ended before it was ready")
+
+    def stop(self) -> None:
+        """Stop it at once: whoever is connected is not any more."""
+        if self._process is not None:
+            self._process.send_signal(signal.SIGINT)  # fast: ends its sessions
+            self._process.wait()
+            self._process = None
+
+
+@contextmanager
+def postgres_server(folder: Path, *, is_durable: bool = False) -> Generator[str]:
+    """Run a server with its data in a folder, reachable by a socket in it alone; yields the URL of its first database."""
+    server = PostgresServer(folder, is_durable=is_durable)
+    server.start()
+    try:
+        yield server.url
+    finally:
+        server.stop()
 
 
 def new_database(url: str) -> str:

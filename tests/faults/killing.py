@@ -8,11 +8,12 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
 
+import httpx
 import msgspec
 import sqlalchemy as sa
 
@@ -24,7 +25,9 @@ from scorewright.storage.repositories.projects import ensure_default_project, pr
 from scorewright.storage.tables import METADATA, results
 
 _ROOT = Path(__file__).parents[2]
-_CHILD = Path(__file__).with_name("worker.py")
+_WORKER = Path(__file__).with_name("worker.py")
+_SERVER = Path(__file__).with_name("server.py")
+_RUNS = "/api/v1/projects/default/runs"
 CLOCK_S = 1_767_225_600.0
 EVALUATORS = ("slow", "picky")
 
@@ -36,10 +39,14 @@ def prepare(url: str) -> Database:
     return database
 
 
+def make_task(database: Database, count: int, name: str) -> None:
+    spec = msgspec.convert(numbers_task(count, *EVALUATORS, name=name), TaskSpec)
+    tasks.create(database, make_parts(), project_id(database, "default"), spec)
+
+
 def begin(database: Database, count: int, name: str) -> str:
     project = project_id(database, "default")
-    spec = msgspec.convert(numbers_task(count, *EVALUATORS, name=name), TaskSpec)
-    tasks.create(database, make_parts(), project, spec)
+    make_task(database, count, name)
     return runs.start(database, make_parts(), project, name, clock_s=CLOCK_S).run_id
 
 
@@ -89,10 +96,13 @@ def workers(url: str, count: int) -> Generator[list[subprocess.Popen[str]]]:
                 one.stdout.close()
 
 
-def spawn(url: str) -> subprocess.Popen[str]:
+def spawn(
+    url: str, within: Sequence[str] = (), *, program: Path = _WORKER
+) -> subprocess.Popen[str]:
+    """Start a worker; `within` is a command that runs it somewhere else, such as in a network namespace."""
     path = os.pathsep.join([str(_ROOT / "src"), str(_ROOT / "tests")])
     return subprocess.Popen(
-        [sys.executable, _CHILD, url],
+        [*within, sys.executable, program, url],
         env={**os.environ, "PYTHONPATH": path},
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -125,6 +135,46 @@ def disturb(
             else:
                 time.sleep(0.05)
     return killed
+
+
+def disturb_server(url: str, task: str, *, chance: random.Random, kills: int) -> tuple[str, int]:
+    """Kill the server that a run is begun and watched with, so many times at most, until the run has ended.
+
+    Returns:
+        The run's id, and how often the server was killed.
+    """
+    killed = 0
+    run_id = ""
+    ends_at_s = time.monotonic() + 300
+    while True:
+        with _server(url) as (process, client):
+            if not run_id:
+                made = client.post(f"/api/v1/projects/default/tasks/{task}/runs")
+                assert made.status_code == 201, made.text
+                run_id = made.json()["id"]
+            lives_until_s = time.monotonic() + chance.random() ** 2 * 1.5
+            while killed >= kills or time.monotonic() < lives_until_s:
+                found = client.get(f"{_RUNS}/{run_id}").json()
+                if found["status"] in ENDED:
+                    return run_id, killed
+                assert time.monotonic() < ends_at_s, found
+                time.sleep(0.02)
+            process.kill()
+            killed += 1
+
+
+@contextmanager
+def _server(url: str) -> Generator[tuple[subprocess.Popen[str], httpx.Client]]:
+    process = spawn(url, program=_SERVER)
+    try:
+        assert process.stdout is not None
+        address = process.stdout.readline().strip()
+        assert address, "the server did not start"
+        with httpx.Client(base_url=address, timeout=30) as client:
+            yield process, client
+    finally:
+        process.kill()
+        process.communicate()
 
 
 def _wait_started(process: subprocess.Popen[str]) -> None:

@@ -1,4 +1,4 @@
-"""The fault suite: kills workers hundreds of times, on both databases, and counts what is lost or there twice.
+"""The fault suite: kills workers and servers hundreds of times, on both databases, and counts what is lost or there twice.
 
 `run.py [--kills 200] [--seed 1] [--database sqlite|postgresql]`
 """
@@ -16,7 +16,16 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from databases import HOW_TO_INSTALL, new_database, postgres_binaries, postgres_server
-from faults.killing import begin, differences, disturb, outcome, prepare, undisturbed
+from faults.killing import (
+    begin,
+    differences,
+    disturb,
+    disturb_server,
+    make_task,
+    outcome,
+    prepare,
+    undisturbed,
+)
 from scorewright.storage.database import Database, sqlite_url
 
 _ITEMS = 1_200
@@ -52,19 +61,22 @@ def _kill_with(database: Database, name: str, url: str, kills: int, chance: rand
     killed = number = wrong = 0
     while killed < kills:
         number += 1
-        run_id = begin(database, _ITEMS, f"disturbed {number}")
-        at_once = 1 if database.is_sqlite else 2
-        killed += disturb(
-            database,
-            url,
-            run_id,
-            chance=chance,
-            kills=min(_KILLS, kills - killed),
-            at_once=at_once,
-        )
+        at_most = min(_KILLS, kills - killed)
+        if number % 3 == 0:
+            what = "server"
+            make_task(database, _ITEMS, f"disturbed-{number}")
+            run_id, more = disturb_server(url, f"disturbed-{number}", chance=chance, kills=at_most)
+        else:
+            what = "workers"
+            run_id = begin(database, _ITEMS, f"disturbed-{number}")
+            at_once = 1 if database.is_sqlite else 2
+            more = disturb(database, url, run_id, chance=chance, kills=at_most, at_once=at_once)
+        killed += more
         found = differences(outcome(database, run_id), expected)
         wrong += bool(found)
-        print(f"{name}: {killed} kills, {number} runs: {', '.join(found) or 'all is there once'}")
+        print(
+            f"{name}: {killed} kills, {number} runs ({what}): {', '.join(found) or 'all is there once'}"
+        )
         sys.stdout.flush()
     return wrong
 

@@ -127,9 +127,17 @@ def test_odd_rows_have_a_file_in_every_form(rows: list[Any], client: TestClient)
         (b'{"a": 1}\n{"a": \n', "rows.jsonl", "rows.jsonl: 1 bad line"),
         (b"", "rows.csv", "rows.csv: empty file"),
         (b"\x89PNG\r\n", "../../etc/x.png", "x.png: not a dataset but an image"),
-        (gzip.compress(b'{"a": 1}\n' * 99)[:-12], "rows.jsonl.gz", "ends too early"),
-        (gzip.compress(gzip.compress(b'{"a": 1}\n')), "rows.jsonl.gz", "gzip inside gzip"),
-        (gzip.compress(b"{}")[:10] + b"\xff" * 30, "rows.jsonl.gz", "gzip data is damaged"),
+        (gzip.compress(b'{"a": 1}\n' * 99, mtime=0)[:-12], "rows.jsonl.gz", "ends too early"),
+        (
+            gzip.compress(gzip.compress(b'{"a": 1}\n', mtime=0), mtime=0),
+            "rows.jsonl.gz",
+            "gzip inside gzip",
+        ),
+        (
+            gzip.compress(b"{}", mtime=0)[:10] + b"\xff" * 30,
+            "rows.jsonl.gz",
+            "gzip data is damaged",
+        ),
         (b"PAR1nothing", "rows.parquet", "cannot be read as Parquet"),
     ],
 )

@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 import random
+from contextlib import closing
 
 import pytest
 
-from faults.killing import begin, differences, disturb, outcome, prepare, undisturbed
+from faults.killing import (
+    begin,
+    differences,
+    disturb,
+    disturb_server,
+    make_task,
+    outcome,
+    prepare,
+    undisturbed,
+)
 
 COUNT = 400
 
@@ -26,3 +36,15 @@ def test_killed_workers_lose_nothing_and_repeat_nothing(database_url: str):
     assert differences(outcome(database, run_id), expected) == []
     assert expected["status"] == "completed"
     database.close()
+
+
+@pytest.mark.timeout(240)
+def test_a_killed_server_loses_nothing_and_repeats_nothing(database_url: str):
+    with closing(prepare(database_url)) as database:
+        expected = undisturbed(database, COUNT)
+        make_task(database, COUNT, "disturbed")
+
+        run_id, killed = disturb_server(database_url, "disturbed", chance=random.Random(5), kills=3)
+
+        assert killed > 0
+        assert differences(outcome(database, run_id), expected) == []

@@ -57,7 +57,7 @@ def make_context(
             max_packed_bytes=min(ingest.max_packed_bytes, settings.max_ingest_bytes),
             max_bytes=settings.max_ingest_bytes,
         ),
-        run_parts=make_parts(database),
+        run_parts=make_parts(database, runs_per_project=settings.runs_per_project),
         wake_worker=wake_worker,
         settings=settings,
     )

@@ -298,6 +298,7 @@ def _add_serve(commands: _Commands) -> None:
     parser.add_argument(
         "--demo", action="store_true", help="load data and tasks to look at, unless they are there"
     )
+    _add_runs_per_project(parser)
 
 
 def _add_worker(commands: _Commands) -> None:
@@ -309,6 +310,16 @@ def _add_worker(commands: _Commands) -> None:
         call=_call_worker,
     )
     add_database(parser)
+    _add_runs_per_project(parser)
+
+
+def _add_runs_per_project(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--runs-per-project",
+        type=at_least(1),
+        metavar="N",
+        help="runs of one project that are worked on at a time, by all machines (default: 4)",
+    )
 
 
 def _add_demo(commands: _Commands) -> None:
@@ -440,6 +451,7 @@ def _call_serve(options: argparse.Namespace) -> int:
             host=options.host,
             port=options.port,
             database_url=options.database,
+            runs_per_project=options.runs_per_project,
             no_auth=options.no_auth,
             migrate=options.migrate,
             login_link=options.login_link,
@@ -452,7 +464,7 @@ def _call_serve(options: argparse.Namespace) -> int:
 def _call_worker(options: argparse.Namespace) -> int:
     from scorewright.cli.serve import worker_command
 
-    return worker_command(options.database)
+    return worker_command(options.database, runs_per_project=options.runs_per_project)
 
 
 def _call_demo(options: argparse.Namespace) -> int:

@@ -8,7 +8,7 @@ import socket
 import sys
 import threading
 from collections.abc import Generator
-from contextlib import contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -32,6 +32,7 @@ from scorewright.services.settings import Settings, read_settings, url_host
 from scorewright.storage.database import Database
 from scorewright.storage.repositories.projects import ensure_default_project
 from scorewright.storage.schema import migrate, require_current
+from scorewright.storage.sole_user import sole_user
 
 #: How long requests may take that are in progress when the server is told to stop.
 _FINISH_S: Final = 30
@@ -52,6 +53,7 @@ class ServeOptions:
     host: str | None
     port: int | None
     database_url: str | None
+    runs_per_project: int | None
     no_auth: bool
     migrate: bool
     login_link: bool
@@ -72,6 +74,17 @@ class _Server(uvicorn.Server):
         super().handle_exit(sig, frame)  # pyright: ignore[reportArgumentType] - a frame, as it was given
 
 
+@contextmanager
+def _opened(settings: Settings) -> Generator[Database]:
+    """Open the database; a SQLite file for this process alone."""
+    database = _open(settings)
+    try:
+        with sole_user(settings.database_url):
+            yield database
+    finally:
+        database.close()
+
+
 def serve_command(options: ServeOptions) -> int:
     """Serve until told to stop; what is in progress then is finished.
 
@@ -90,13 +103,20 @@ def serve_command(options: ServeOptions) -> int:
         host=options.host,
         port=options.port,
         database_url=options.database_url,
+        runs_per_project=options.runs_per_project,
         no_auth=options.no_auth,
     )
-    database = _open(settings)
-    if database.is_sqlite and options.no_worker:
-        raise UsageError("--no-worker: with SQLite nobody else can work on runs; use PostgreSQL")
-    listener = _listen(settings)
-    try:
+    with _opened(settings) as database:
+        if database.is_sqlite and options.no_worker:
+            raise UsageError(
+                "--no-worker: with SQLite nobody else can work on runs; use PostgreSQL"
+            )
+        _serve_with(database, settings, options)
+    return 0
+
+
+def _serve_with(database: Database, settings: Settings, options: ServeOptions) -> None:
+    with closing(_listen(settings)) as listener:
         if database.is_sqlite or options.migrate:
             migrate(database)
         require_current(database)
@@ -111,10 +131,6 @@ def serve_command(options: ServeOptions) -> int:
                 print_demo(database, started)
             _tell(settings, listener.getsockname()[1], _login_key(database, settings, options))
             _serve(database, settings, listener, pool, worker)
-    finally:
-        database.close()
-        listener.close()
-    return 0
 
 
 def demo_command(database_url: str | None) -> int:
@@ -130,8 +146,7 @@ def demo_command(database_url: str | None) -> int:
         StorageError: The database is not there, or its tables are of another version.
     """
     settings = read_settings(os.environ, database_url=database_url)
-    database = _open(settings)
-    try:
+    with _opened(settings) as database:
         if database.is_sqlite:
             migrate(database)
         require_current(database)
@@ -145,17 +160,16 @@ def demo_command(database_url: str | None) -> int:
                 say("the demo is loaded, but its runs do not end; see scorewright runner check")
                 return 1
         print_demo(database, started)
-    finally:
-        database.close()
     say("the demo is loaded: scorewright serve shows it")
     return 0
 
 
-def worker_command(database_url: str | None) -> int:
+def worker_command(database_url: str | None, *, runs_per_project: int | None = None) -> int:
     """Work on the runs of a server until told to stop; what is under way then is handed back.
 
     Args:
         database_url: None where the environment or a default decides.
+        runs_per_project: Runs of one project that are worked on at a time; None likewise.
 
     Returns:
         The exit code.
@@ -164,7 +178,9 @@ def worker_command(database_url: str | None) -> int:
         UsageError: The database is SQLite, whose server works by itself.
         StorageError: The database is not there, or its tables are of another version.
     """
-    settings = read_settings(os.environ, database_url=database_url)
+    settings = read_settings(
+        os.environ, database_url=database_url, runs_per_project=runs_per_project
+    )
     database = _open(settings)
     try:
         if database.is_sqlite:
@@ -194,7 +210,7 @@ def _working(
     worker = RunWorker(
         database,
         settings.database_url,
-        make_parts(database),
+        make_parts(database, runs_per_project=settings.runs_per_project),
         pool=pool or make_pool(settings, os.environ, is_warm=False),
         cache_folder=settings.data_folder / "cache",
     )
@@ -214,11 +230,8 @@ def migrate_command(database_url: str | None) -> int:
     Returns:
         The exit code.
     """
-    database = _open(read_settings(os.environ, database_url=database_url))
-    try:
+    with _opened(read_settings(os.environ, database_url=database_url)) as database:
         is_changed = migrate(database)
-    finally:
-        database.close()
     say("migrated" if is_changed else "nothing to migrate")
     return 0
 

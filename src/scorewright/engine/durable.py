@@ -10,7 +10,10 @@ import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+import sqlalchemy as sa
 from sqlalchemy.engine import URL, make_url
+
+from scorewright.storage.database import postgres_engine
 
 if TYPE_CHECKING:
     from dbos import DBOS
@@ -20,6 +23,8 @@ Step: TypeAlias = Callable[[str, str], bool]
 
 QUEUE: Final = "runs"
 _POLL_S: Final = 0.1
+#: Connections to PostgreSQL that DBOS may have.
+_CONNECTIONS: Final = 12
 #: Work is given up after so many interruptions: never.
 _MAX_RECOVERIES: Final = 1_000_000_000
 #: Statuses of work that will not go on by itself.
@@ -36,7 +41,7 @@ class Durable:
         database_url: Of our database; DBOS's is derived from it.
         executor_id: Of this process: no other one has it.
         step: Does one step of work.
-        concurrency: Works that this process does at a time.
+        concurrency: Works that this process takes from the queue at a time.
     """
 
     def __init__(
@@ -49,10 +54,14 @@ class Durable:
         _steps["step"] = step
         self._dbos: type[DBOS] = DBOS
         self._concurrency = concurrency
+        url = system_url(database_url)
+        #: Ours where it is PostgreSQL: one that notices a cut in the network.
+        self._engine = _engine(url)
         DBOS(
             config={
                 "name": "scorewright",
-                "system_database_url": system_url(database_url),
+                "system_database_url": url,
+                "system_database_engine": self._engine,
                 "executor_id": executor_id,
                 # Work that an older version of ours has left is gone on with.
                 "application_version": "1",
@@ -69,6 +78,13 @@ class Durable:
         self._dbos.register_queue(
             QUEUE, worker_concurrency=self._concurrency, polling_interval_sec=_POLL_S
         )
+
+    def start(self, work_id: str, subject: str) -> None:
+        """Begin work in this process, whatever else it does; nothing where there is work of that id already."""
+        from dbos import SetWorkflowID
+
+        with SetWorkflowID(work_id):
+            self._dbos.start_workflow(self._workflow, subject)
 
     def enqueue(self, work_id: str, subject: str) -> None:
         """Have work done by whoever is free; nothing where there is work of that id already."""
@@ -93,6 +109,8 @@ class Durable:
     def close(self, *, patience_s: int) -> None:
         """Stop, once the steps under way have ended or this time is over."""
         self._dbos.destroy(workflow_completion_timeout_sec=patience_s)
+        if self._engine is not None:
+            self._engine.dispose()
 
 
 def system_url(database_url: str) -> str:
@@ -101,6 +119,13 @@ def system_url(database_url: str) -> str:
     if parsed.get_backend_name() == "sqlite":
         return _text(parsed.set(database=f"{parsed.database}-engine"))
     return _text(parsed.set(drivername="postgresql+psycopg"))
+
+
+def _engine(url: str) -> sa.Engine | None:
+    parsed = make_url(url)
+    if parsed.get_backend_name() == "sqlite":
+        return None
+    return postgres_engine(parsed, pool_size=_CONNECTIONS, max_overflow=0)
 
 
 def _text(url: URL) -> str:

@@ -12,11 +12,11 @@ import sqlalchemy as sa
 from scorewright.domain.result_record import ResultRecord
 from scorewright.services.evaluation import Evaluation
 from scorewright.services.plan import Settings
-from scorewright.services.run_model import FrozenEvaluator, frozen_of, levels_of, settings_of
+from scorewright.services.run_model import FrozenEvaluator, frozen_of, settings_of
 from scorewright.services.run_part import ItemReader, Part
-from scorewright.services.run_parts import RunParts
 from scorewright.services.runner_choice import Runners
 from scorewright.services.selection import Selection
+from scorewright.sources.source import Source
 from scorewright.storage.repositories.results import RecordReader
 from scorewright.storage.repositories.shares import Chunk
 
@@ -29,7 +29,7 @@ class OpenRun:
 
     Args:
         row: The run's.
-        parts: Opens the source.
+        source: What is judged.
         runners: Of this worker alone.
         workers: Processes to use; None for one per core.
         cache_folder: With results of earlier runs; None where there are none.
@@ -41,7 +41,7 @@ class OpenRun:
     def __init__(
         self,
         row: sa.engine.Row[tuple[object, ...]],
-        parts: RunParts,
+        source: Source,
         runners: Runners,
         *,
         workers: int | None,
@@ -49,17 +49,17 @@ class OpenRun:
     ) -> None:
         self.frozen: list[FrozenEvaluator] = frozen_of(row)
         self.runners = runners
-        self.source = parts.open_source(row.project_id, row.source, levels_of(self.frozen))
+        self.source = source
         settings = settings_of(row)
         self._settings = settings.for_run(row.clock_s)
         self._workers = workers
         self._cache_folder = cache_folder if settings.reuse else None
         self._project_id: str = row.project_id
         self._tasks = [one.for_plan(runners.for_evaluator(one.evaluator)) for one in self.frozen]
-        levels = [self.source.item_level(one.evaluator.level) for one in self.frozen]
+        levels = [source.item_level(one.evaluator.level) for one in self.frozen]
         #: Of all items to judge, their numbers in the source.
-        self.numbers: Sequence[int] = Selection(self.source, levels, self._settings).all_numbers()
-        self._reader = ItemReader(self.source)
+        self.numbers: Sequence[int] = Selection(source, levels, self._settings).all_numbers()
+        self._reader = ItemReader(source)
 
     @cached_property
     def places(self) -> dict[str, int]:
@@ -69,7 +69,7 @@ class OpenRun:
     @cached_property
     def records(self) -> RecordReader:
         """What makes records of rows."""
-        return record_reader(self.frozen)
+        return record_reader(self.frozen, self.source.kind)
 
     def part(self, chunk: Chunk) -> Part:
         """Return the items of a chunk."""
@@ -95,8 +95,14 @@ class OpenRun:
         return Evaluation(part, self._tasks, settings=settings, previous=previous)
 
 
-def record_reader(frozen: Sequence[FrozenEvaluator]) -> RecordReader:
-    """Return what makes records of a run's rows."""
+def record_reader(frozen: Sequence[FrozenEvaluator], source: str = "dataset") -> RecordReader:
+    """Return what makes records of a run's rows.
+
+    Args:
+        frozen: The run's evaluators.
+        source: What kind of data it judged.
+    """
     return RecordReader(
-        [(one.evaluator.name, one.evaluator.version, one.evaluator.digest) for one in frozen]
+        [(one.evaluator.name, one.evaluator.version, one.evaluator.digest) for one in frozen],
+        source,
     )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 import msgspec
 
@@ -13,6 +13,7 @@ from scorewright.domain.errors import CallerError, UsageError
 from scorewright.domain.evaluator import Evaluator
 from scorewright.domain.json_value import JsonObject
 from scorewright.domain.suggestion import did_you_mean, name_list, quote
+from scorewright.services.run_queue import RUNS_PER_PROJECT
 from scorewright.sources.source import Source
 
 #: Opens what a description of its kind says, of one project, for evaluators of these levels.
@@ -21,6 +22,24 @@ Opener: TypeAlias = Callable[[str, JsonObject, Collection[Level]], Source]
 Freezer: TypeAlias = Callable[[str, JsonObject], JsonObject]
 #: Returns the filter that a description holds and that opening leaves to the run.
 FilterReader: TypeAlias = Callable[[JsonObject], str | None]
+
+
+class Lister(Protocol):
+    """What lists the items of a source that grows, and opens what it once listed."""
+
+    def list(self, project_id: str, description: JsonObject) -> Iterator[bytes]:
+        """List what a description means now, in blocks."""
+        ...
+
+    def open(
+        self,
+        project_id: str,
+        description: JsonObject,
+        levels: Collection[Level],
+        listing: Sequence[bytes],
+    ) -> Source:
+        """Open what was listed."""
+        ...
 
 
 class SavedEvaluator(msgspec.Struct, frozen=True):
@@ -43,6 +62,9 @@ class RunParts:
     openers: dict[str, Opener] = field(default_factory=dict[str, Opener])
     freezers: dict[str, Freezer] = field(default_factory=dict[str, Freezer])
     filters: dict[str, FilterReader] = field(default_factory=dict[str, FilterReader])
+    listers: dict[str, Lister] = field(default_factory=dict[str, Lister])
+    #: Runs of one project that are worked on at a time: what those that wait are told their place by.
+    runs_per_project: int = RUNS_PER_PROJECT
 
     def open_source(
         self, project_id: str, description: JsonObject, levels: Collection[Level]
@@ -63,6 +85,10 @@ class RunParts:
             return opener(project_id, description, levels)
         except CallerError as error:
             raise error.at(error.pointer or "/source") from None
+
+    def lister_of(self, description: JsonObject) -> Lister | None:
+        """Return what lists the items of a description's source; None where these never change."""
+        return self.listers.get(str(description.get("kind")))
 
     def freeze_source(self, project_id: str, description: JsonObject) -> JsonObject:
         """Make a description mean the same for ever."""

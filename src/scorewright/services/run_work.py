@@ -21,6 +21,7 @@ from scorewright.domain.errors import CallerError, OurError, ScorewrightError
 from scorewright.domain.result_record import ResultRecord, to_item_outcome
 from scorewright.domain.rollup import Rollup
 from scorewright.services.report import Report
+from scorewright.services.run_listing import open_items
 from scorewright.services.run_opening import OpenRun
 from scorewright.services.run_part import Part
 from scorewright.services.run_parts import RunParts
@@ -83,7 +84,7 @@ class RunWork:
         try:
             return self._try_step(run_id, share_id)
         except PoolClosedError:  # this process is to end
-            self._persistently(lambda: self._leave(run_id, share_id))
+            self.persistently(lambda: self._leave(run_id, share_id))
             return False
         except ScorewrightError as error:
             _log.warning("run failed", run_id=run_id, error=str(error))
@@ -96,7 +97,7 @@ class RunWork:
             _log.exception("run failed by a defect", run_id=run_id)
             message = f"something of ours went wrong: {type(error).__name__}"
         self._let_go(share_id, is_sound=False)
-        return self._persistently(lambda: self._fail(run_id, share_id, message)) or False
+        return self.persistently(lambda: self._fail(run_id, share_id, message)) or False
 
     def stop(self) -> None:
         """Let every step end soon, and hand back what it has not done."""
@@ -112,8 +113,8 @@ class RunWork:
         if self._stop.is_set():
             self._leave(run_id, share_id)
             return False
-        opened = self._persistently(lambda: self.open_run(run_id, share_id))
-        chunk = opened and self._persistently(lambda: self.claim(run_id, share_id, opened))
+        opened = self.persistently(lambda: self.open_run(run_id, share_id))
+        chunk = opened and self.persistently(lambda: self.claim(run_id, share_id, opened))
         if not opened or not chunk:
             self._let_go(share_id, is_sound=True)
             if self._stop.is_set():
@@ -121,7 +122,7 @@ class RunWork:
             return False
         for attempt in range(_TRIES):
             try:
-                _ChunkWork(self._database, opened, run_id, share_id, self._persistently).judge(
+                _ChunkWork(self._database, opened, run_id, share_id, self.persistently).judge(
                     chunk, self._stop.is_set
                 )
                 break
@@ -148,14 +149,11 @@ class RunWork:
         if row.status not in ("queued", "running"):
             self._leave(run_id, share_id)
             return None
+        source = open_items(self._database, self._parts, row)
         runners = self._pool.take()
         try:
             opened = OpenRun(
-                row,
-                self._parts,
-                runners,
-                workers=self._workers,
-                cache_folder=self._cache_folder,
+                row, source, runners, workers=self._workers, cache_folder=self._cache_folder
             )
         except BaseException as error:
             self._pool.give_back(runners, is_sound=isinstance(error, CallerError))
@@ -183,6 +181,8 @@ class RunWork:
                     total=total,
                     started_us=run.started_us or now_us(),
                 )
+                run = run_rows.lock(connection, run_id)
+                assert run is not None  # noqa: S101 - runs are never deleted
             elif run.status != "running":
                 _settle(connection, run, share_id, total)
                 return None
@@ -226,7 +226,7 @@ class RunWork:
         else:
             self._pool.give_back(opened.runners, is_sound=False)
 
-    def _persistently(self, act: Callable[[], Any]) -> Any:
+    def persistently(self, act: Callable[[], Any]) -> Any:
         """Do something with the database until that works: a lock, a full disk or a lost server can end."""
         attempt = 0
         while True:
@@ -259,7 +259,7 @@ class _ChunkWork:
         self._opened = opened
         self._run_id = run_id
         self._share_id = share_id
-        self._persistently = persistently
+        self.persistently = persistently
         self._asked_at_s = 0.0
         self._is_to_stop = False
 
@@ -355,7 +355,7 @@ class _ChunkWork:
                     connection, run, self._share_id, chunk.first + answered, left
                 )
 
-        return self._persistently(act)
+        return self.persistently(act)
 
     def _rollups(
         self, numbered: Sequence[tuple[int, int, ResultRecord]], report: Report | None

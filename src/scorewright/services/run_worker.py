@@ -7,10 +7,11 @@ import secrets
 import socket
 import threading
 import time
-from collections import Counter
+from collections.abc import Collection
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+import sqlalchemy as sa
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -29,8 +30,8 @@ _TICK_S: Final = 0.5
 _BEAT_S: Final = 1.0
 #: Without a sign of life for so long, a process counts as gone.
 _DEAD_AFTER_S: Final = 10.0
-#: A share that is open for longer is looked after: its work may have ended without saying so.
-_LOOK_AFTER_S: Final = 5.0
+#: A share that is open for longer is looked after: its work may never have begun, or have ended without saying so.
+_LOOK_AFTER_S: Final = 2.5
 _log = structlog.get_logger(__name__)
 
 
@@ -40,7 +41,7 @@ class RunWorker:
     Args:
         database: Where runs are.
         url: The database's.
-        parts: Opens sources.
+        parts: Opens sources, and says how many runs of one project are worked on at a time.
         workers: Processes per run; None for one per core.
         pool: Where the sandboxes are; closed with this.
         cache_folder: Where results are kept for later runs; None keeps none.
@@ -64,7 +65,10 @@ class RunWorker:
         self._durable = Durable(
             url, executor_id=self.executor_id, step=self._work.step, concurrency=CONCURRENCY
         )
+        self._runs_per_project = parts.runs_per_project
         self._dead_after_s = dead_after_s
+        #: The open shares that this process has begun, with their runs.
+        self._own: dict[str, str] = {}
         #: Of each executor: how often it has said that it lives, and since when that has not grown.
         self._seen: dict[str, tuple[int, float]] = {}
         self._beaten_at_s = 0.0
@@ -117,7 +121,7 @@ class RunWorker:
             self._beaten_at_s = now_s
             self._beat(now_s)
         self._share_out()
-        self._enqueue(now_s)
+        self._look_after(now_s)
 
     def _beat(self, now_s: float) -> None:
         with self._database.write() as connection:
@@ -137,41 +141,48 @@ class RunWorker:
         self._work.executors = max(1, len(beats))
 
     def _share_out(self) -> None:
-        """Let shares be worked on: one for each run that waits, one more per process where there is much to do."""
+        """Begin what is to be done and not done by this process yet: a run that waits, or a part in one under way."""
         with self._database.read() as connection:
             waiting = run_rows.active(connection)
-            if not waiting:
-                return
-            shares = Counter(share.run_id for share in share_rows.open_shares(connection))
-        free = CONCURRENCY * self._work.executors - shares.total()
-        for run in in_turn(waiting, set(shares)):
-            wanted = self._wanted(run.status, run.total, run.next_place)
-            if shares[run.id] < wanted and (free > 0 or run.status == "cancelling"):
-                free -= 1
-                with self._database.write() as connection:
-                    share_rows.add_share(connection, run.id, run.next_share)
+            shares = share_rows.open_shares(connection) if waiting or self._own else []
+        left = {share.id for share in shares}
+        self._own = {one: run_id for one, run_id in self._own.items() if one in left}
+        begun = {share.run_id for share in shares}
+        for run in in_turn(waiting, begun, at_most=self._runs_per_project):
+            if self._is_for_us(run, begun):
+                self._begin(run)
 
-    def _wanted(self, status: str, total: int | None, next_place: int) -> int:
-        if status == "running" and total is not None and total - next_place > 0:
-            return self._work.executors
-        return 1
+    def _is_for_us(self, run: sa.Row[Any], begun: Collection[str]) -> bool:
+        if run.id not in begun and run.status == "cancelling":
+            return True
+        if len(self._own) >= CONCURRENCY:
+            return False
+        # Each process has one part in a run at most: two would keep what another machine could do.
+        has_more = run.status == "running" and run.total is not None and run.next_place < run.total
+        return run.id not in begun or (has_more and run.id not in self._own.values())
 
-    def _enqueue(self, now_s: float) -> None:
+    def _begin(self, run: sa.Row[Any]) -> None:
+        with self._database.write() as connection:
+            share_id = share_rows.add_share(connection, run.id, run.next_share)
+        if share_id is not None:  # nobody else was faster
+            self._own[share_id] = run.id
+            self._durable.start(share_id, run.id)
+
+    def _look_after(self, now_s: float) -> None:
+        """Have shares done whose process died before it began, and end those whose work is over without saying so."""
         with self._database.read() as connection:
             shares = share_rows.open_shares(connection)
-        for share in shares:
-            if not share.is_enqueued:
-                self._durable.enqueue(share.id, share.run_id)
-        fresh = [share.id for share in shares if not share.is_enqueued]
-        if fresh:
-            with self._database.write() as connection:
-                share_rows.mark_enqueued(connection, fresh)
         self._share_seen_at_s = {
             share.id: self._share_seen_at_s.get(share.id, now_s) for share in shares
         }
         for share in shares:
-            if now_s - self._share_seen_at_s[share.id] > _LOOK_AFTER_S:
-                self._share_seen_at_s[share.id] = now_s
-                if self._durable.is_over(share.id):
-                    with self._database.write() as connection:
-                        share_rows.hand_back(connection, share.id, share.run_id)
+            if now_s - self._share_seen_at_s[share.id] <= _LOOK_AFTER_S:
+                continue
+            self._share_seen_at_s[share.id] = now_s
+            if not share.is_enqueued:
+                self._durable.enqueue(share.id, share.run_id)
+                with self._database.write() as connection:
+                    share_rows.mark_enqueued(connection, [share.id])
+            elif self._durable.is_over(share.id):
+                with self._database.write() as connection:
+                    share_rows.hand_back(connection, share.id, share.run_id)

@@ -23,7 +23,7 @@ from scorewright.services.run_model import (
     task_of,
 )
 from scorewright.services.run_parts import RunParts
-from scorewright.services.run_queue import runs_ahead
+from scorewright.services.run_queue import RUNS_PER_PROJECT, runs_ahead
 from scorewright.storage.database import Database
 from scorewright.storage.repositories import runs as run_rows
 from scorewright.storage.repositories import shares as share_rows
@@ -67,7 +67,7 @@ def start(  # noqa: PLR0913 - each by name
         "mode": "all",
         "parent_run_id": parent_run_id,
     }
-    return _insert(database, project_id, task.task_id, values, frozen)
+    return _insert(database, parts, project_id, task.task_id, values, frozen)
 
 
 def repeat(database: Database, parts: RunParts, project_id: str, run_id: str, mode: RunMode) -> Run:
@@ -100,13 +100,33 @@ def repeat(database: Database, parts: RunParts, project_id: str, run_id: str, mo
         "mode": "failed",
         "parent_run_id": parent.id,
     }
-    return _insert(database, project_id, parent.task_id, values, frozen)
+    return _insert(database, parts, project_id, parent.task_id, values, frozen)
 
 
-def find(database: Database, project_id: str, run_id: str) -> Run:
-    """Return a run with its progress."""
+def find(
+    database: Database,
+    project_id: str,
+    run_id: str,
+    *,
+    runs_per_project: int = RUNS_PER_PROJECT,
+) -> Run:
+    """Return a run with its progress.
+
+    Args:
+        database: Where it is.
+        project_id: Whose it is.
+        run_id: Its id.
+        runs_per_project: Runs of one project that are worked on at a time: what its place in the queue depends on.
+    """
     with database.read() as connection:
-        return described(connection, need_run(connection, project_id, run_id))
+        row = need_run(connection, project_id, run_id)
+        return described(connection, row, runs_per_project=runs_per_project)
+
+
+def change_of(database: Database, run_id: str) -> int | None:
+    """Return which change of a run was the last: as cheap as asking can be."""
+    with database.read() as connection:
+        return run_rows.change_of(connection, run_id)
 
 
 def page(  # noqa: PLR0913 - each by name
@@ -165,19 +185,22 @@ def resume(database: Database, project_id: str, run_id: str) -> Run:
     return _change(database, project_id, run_id, ("paused", "failed"), "queued", "resume")
 
 
-def described(connection: sa.Connection, row: sa.Row[Any]) -> Run:
+def described(
+    connection: sa.Connection, row: sa.Row[Any], *, runs_per_project: int = RUNS_PER_PROJECT
+) -> Run:
     """Return a run with its progress, its place in the queue, and when it may be complete."""
     run = run_of(row, run_rows.evaluator_counts(connection, [row.id])[row.id])
     if run.status == "queued":
         begun = {share.run_id for share in share_rows.open_shares(connection)}
-        ahead = runs_ahead(run_rows.active(connection), begun, row.id)
+        waiting = run_rows.active(connection)
+        ahead = runs_ahead(waiting, begun, row.id, at_most=runs_per_project)
         return msgspec.structs.replace(run, queue_position=ahead)
     if run.status != "running" or run.total is None or not run.done:
         return run
     since_us = max(now_us() - _ETA_WINDOW_US, run.started_us or 0)
     recent = run_rows.items_done_since(connection, row.id, since_us)
-    took_s = max(now_us() - since_us, 1) / 1e6
-    if not recent:
+    took_s = (now_us() - since_us) / 1e6
+    if not recent or took_s <= 0:  # the clock was set back
         return run
     return msgspec.structs.replace(run, eta_s=round((run.total - run.done) * took_s / recent, 1))
 
@@ -207,8 +230,9 @@ def _note(
     audit.note(connection, project_id, action, kind="run", target_id=run_id, detail=detail or None)
 
 
-def _insert(
+def _insert(  # noqa: PLR0913, PLR0917 - each is what it is
     database: Database,
+    parts: RunParts,
     project_id: str,
     task_id: str,
     values: dict[str, Any],
@@ -220,10 +244,19 @@ def _insert(
     )
     with database.write() as connection:
         number = task_rows.take_run_number(connection, task_id)
+        # Behind the project's others, though the clock be set back: they wait in this order.
+        created_us = max(now_us(), run_rows.newest_us(connection, project_id) + 1)
         row = {"id": run_id, "project_id": project_id, "task_id": task_id, "number": number}
         run_rows.insert(
             connection,
-            {**row, **values, **none_yet, "status": "queued", "change": 1, "created_us": now_us()},
+            {
+                **row,
+                **values,
+                **none_yet,
+                "status": "queued",
+                "change": 1,
+                "created_us": created_us,
+            },
             [
                 {
                     "run_id": run_id,
@@ -237,4 +270,4 @@ def _insert(
             ],
         )
         _note(connection, project_id, "create", run_id, task=task_id, mode=values["mode"])
-    return find(database, project_id, run_id)
+    return find(database, project_id, run_id, runs_per_project=parts.runs_per_project)

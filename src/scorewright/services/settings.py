@@ -10,6 +10,7 @@ from typing import Final
 import msgspec
 
 from scorewright.domain.errors import UsageError
+from scorewright.services.run_queue import RUNS_PER_PROJECT
 from scorewright.services.runner_choice import RUNNERS
 from scorewright.storage.database import sqlite_url
 
@@ -37,6 +38,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     #: Of one request with traces or logs.
     max_ingest_bytes: int = 64 * _MIB
     runner: str = "auto"
+    #: Runs of one project that are worked on at a time.
+    runs_per_project: int = RUNS_PER_PROJECT
     #: Everybody who reaches the server may do everything.
     no_auth: bool = False
 
@@ -50,18 +53,23 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
                 "SCOREWRIGHT_RUNNER=local: it runs what others wrote without a sandbox, which a server never does; "
                 "use auto, jail, restricted, deno or remote"
             )
+        if self.runs_per_project < 1:
+            raise UsageError(
+                "SCOREWRIGHT_RUNS_PER_PROJECT=0: no run would ever begin; use 1 or more"
+            )
         if self.runner not in RUNNERS:
             raise UsageError(
                 f"SCOREWRIGHT_RUNNER={self.runner!r:.40}: there is no such runner; use auto"
             )
 
 
-def read_settings(
+def read_settings(  # noqa: PLR0913 - each by name
     environ: Mapping[str, str],
     *,
     host: str | None = None,
     port: int | None = None,
     database_url: str | None = None,
+    runs_per_project: int | None = None,
     no_auth: bool = False,
 ) -> Settings:
     """Read settings from the environment; arguments come before it.
@@ -71,6 +79,7 @@ def read_settings(
         host: The address to listen at.
         port: The port to listen at; 0 for any that is free.
         database_url: The database.
+        runs_per_project: Runs of one project that are worked on at a time.
         no_auth: Whether everybody may do everything.
 
     Raises:
@@ -99,6 +108,9 @@ def read_settings(
             environ, "SCOREWRIGHT_MAX_INGEST_BYTES", defaults.max_ingest_bytes
         ),
         runner=environ.get("SCOREWRIGHT_RUNNER") or defaults.runner,
+        runs_per_project=_number(environ, "SCOREWRIGHT_RUNS_PER_PROJECT", defaults.runs_per_project)
+        if runs_per_project is None
+        else runs_per_project,
         no_auth=no_auth,
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Final, Literal, TypeAlias, cast
 
@@ -21,7 +21,7 @@ from scorewright.services.datasets import (
 )
 from scorewright.sources.dataset import from_rows
 from scorewright.sources.source import Source
-from scorewright.sources.stored_traces import Selected, open_stored
+from scorewright.sources.stored_traces import Selected, list_stored, open_stored
 from scorewright.storage.database import Database
 from scorewright.storage.tables.metadata import now_us
 
@@ -124,6 +124,33 @@ def open_described(
     return _KINDS[type(description)].open(database, project_id, description, levels)
 
 
+def list_described(
+    database: Database, project_id: str, description: StoredSource
+) -> Iterator[bytes]:
+    """List which traces or log records a description means now, in bounded blocks for `open_listed`.
+
+    Raises:
+        CallerError: The caller's: as for `open_described`.
+    """
+    kind = _STORED_KINDS[type(description)]
+    try:
+        return list_stored(database, kind, _selected(project_id, description))
+    except CallerError as error:
+        raise error.at(f"/source{error.pointer or '/filter'}") from None
+
+
+def open_listed(
+    database: Database,
+    project_id: str,
+    description: StoredSource,
+    *,
+    levels: Collection[Level],
+    listing: Sequence[bytes],
+) -> Source:
+    """Open the traces or log records that a description once meant."""
+    return _open_stored(database, project_id, description, levels, listing)
+
+
 def pin_source(
     database: Database, project_id: str, description: SourceDescription
 ) -> SourceDescription:
@@ -206,16 +233,24 @@ def _pin_nothing(
     return description
 
 
-def _open_stored(
-    database: Database, project_id: str, description: StoredSource, levels: Collection[Level]
-) -> Source:
-    selected = Selected(
+def _selected(project_id: str, description: StoredSource) -> Selected:
+    return Selected(
         project_id=project_id,
         from_us=_us(description.from_),
         to_us=_us(description.to),
         arrived_us=_us(description.arrived_by),
         filter=None if isinstance(description, LogsSource) else description.filter,
     )
+
+
+def _open_stored(
+    database: Database,
+    project_id: str,
+    description: StoredSource,
+    levels: Collection[Level],
+    listing: Sequence[bytes] | None = None,
+) -> Source:
+    selected = _selected(project_id, description)
     is_traces = isinstance(description, TracesSource)
     try:
         return open_stored(
@@ -226,6 +261,7 @@ def _open_stored(
             record_level=description.record_level if is_traces else Level.TRACE,
             with_previous_turns=isinstance(description, ConversationsSource)
             and description.previous_turns,
+            listing=listing,
         )
     except CallerError as error:
         raise error.at(f"/source{error.pointer or '/filter'}") from None
@@ -254,5 +290,7 @@ _KINDS: Final[dict[type[SourceDescription], _Kind]] = {
     ItemsSource: _Kind(_open_items, _pin_nothing),
     **dict.fromkeys(_STORED_KINDS, _Kind(_open_stored, _pin_stored)),
 }
+#: The kinds that grow while a run is under way.
+LISTED_KINDS: Final[tuple[str, ...]] = tuple(_STORED_KINDS.values())
 #: The kinds by the name that `kind` has.
 KINDS: Final[tuple[str, ...]] = ("dataset", "items", *_STORED_KINDS.values())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Any, Final, assert_never
+from typing import Any, Final, TypeAlias, assert_never
 
 import msgspec
 import sqlalchemy as sa
@@ -15,6 +15,12 @@ from scorewright.sources.listed import Entry
 from scorewright.sources.log_items import LogItems
 from scorewright.sources.source import Notice, Source, SourceKind
 from scorewright.sources.stored_filter import COLUMNS, TraceFilter
+from scorewright.sources.stored_listing import (
+    ListedRecord,
+    ListedTrace,
+    read_listing,
+    write_listing,
+)
 from scorewright.sources.stored_spans import groups, record_of, spans_by_trace
 from scorewright.sources.trace_items import SUBJECTS, Outline, TraceItems
 from scorewright.sources.trajectories import OfAgents
@@ -29,6 +35,10 @@ from scorewright.telemetry.logs import LogRecord
 
 #: Log records that are in memory at once.
 _GROUP_RECORDS: Final = 500
+
+
+#: Traces in order, and what is to be known about how they were found.
+_Found: TypeAlias = tuple[Sequence[ListedTrace], Sequence[Notice]]
 
 
 class Selected(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,6 +65,7 @@ def open_stored(  # noqa: PLR0913 - as `open_source`, with the database
     levels: Collection[Level] = (Level.RECORD,),
     record_level: Level = Level.TRACE,
     with_previous_turns: bool = False,
+    listing: Sequence[bytes] | None = None,
 ) -> Source:
     """Open stored traces or log records as a source of items; as `opening.open_source` does files.
 
@@ -65,25 +76,46 @@ def open_stored(  # noqa: PLR0913 - as `open_source`, with the database
         levels: Of the evaluators that will see the items.
         record_level: What of a trace evaluators see that are written for no level.
         with_previous_turns: Whether a conversation shows what was said in its earlier turns.
+        listing: What `list_stored` once found, to be opened now; None for what is there now.
 
     Raises:
         UsageError: The caller's: the filter is none, or the kind has no such items.
     """
+    project_id = selected.project_id
+    if kind == "logs":
+        records = (
+            _records(database, selected) if listing is None else read_listing(listing, ListedRecord)
+        )
+        return StoredLogs(database, project_id, records)
+    if kind == "dataset":
+        raise UsageError("a data set is no trace; name traces, trajectories, conversations or logs")
+    found: _Found = (
+        _traces(database, selected) if listing is None else (read_listing(listing, ListedTrace), ())
+    )
     match kind:
         case "traces":
-            return StoredTraces(database, selected, levels=levels, record_level=record_level)
+            return StoredTraces(
+                database, project_id, found, levels=levels, record_level=record_level
+            )
         case "trajectories":
-            return StoredTrajectories(database, selected, levels=[Level.AGENT])
+            return StoredTrajectories(database, project_id, found, levels=[Level.AGENT])
         case "conversations":
-            return StoredConversations(database, selected, with_previous=with_previous_turns)
-        case "logs":
-            return StoredLogs(database, selected)
-        case "dataset":
-            raise UsageError(
-                "a data set is no trace; name traces, trajectories, conversations or logs"
+            return StoredConversations(
+                database, project_id, found, with_previous=with_previous_turns
             )
         case _:
             assert_never(kind)
+
+
+def list_stored(database: Database, kind: SourceKind, selected: Selected) -> Iterator[bytes]:
+    """List what is selected now, to be opened by `open_stored` at any time, in bounded blocks.
+
+    Raises:
+        UsageError: The caller's: the filter is none.
+    """
+    if kind == "logs":
+        return write_listing(_records(database, selected))
+    return write_listing(_traces(database, selected)[0])
 
 
 class StoredTraces(TraceItems):
@@ -92,13 +124,14 @@ class StoredTraces(TraceItems):
     def __init__(
         self,
         database: Database,
-        selected: Selected,
+        project_id: str,
+        found: _Found,
         *,
         levels: Collection[Level],
         record_level: Level = Level.TRACE,
     ) -> None:
-        self._stored = _Stored(database, selected.project_id)
-        rows, notices = _judged_rows(database, selected)
+        rows, notices = found
+        self._stored = _Stored(database, project_id)
         self._sizes = [(row.trace_id, row.span_count) for row in rows]
         super().__init__(
             [Outline(row.trace_id, row.agent_spans, row.llm_spans) for row in rows],
@@ -120,18 +153,30 @@ class StoredTrajectories(OfAgents, StoredTraces):
     """The agents of the stored traces that are selected."""
 
     def __init__(
-        self, database: Database, selected: Selected, *, levels: Collection[Level]
+        self,
+        database: Database,
+        project_id: str,
+        found: _Found,
+        *,
+        levels: Collection[Level],
     ) -> None:
-        super().__init__(database, selected, levels=levels)
+        super().__init__(database, project_id, found, levels=levels)
         self.noun = "trajectory"
 
 
 class StoredConversations(ConversationItems[str]):
     """The sessions of the stored traces that are selected."""
 
-    def __init__(self, database: Database, selected: Selected, *, with_previous: bool) -> None:
-        self._stored = _Stored(database, selected.project_id)
-        rows, notices = _judged_rows(database, selected)
+    def __init__(
+        self,
+        database: Database,
+        project_id: str,
+        found: _Found,
+        *,
+        with_previous: bool,
+    ) -> None:
+        rows, notices = found
+        self._stored = _Stored(database, project_id)
         turns = [(row.trace_id, row.session_id, row.trace_id) for row in rows]
         super().__init__(turns, path=None, notices=notices, with_previous=with_previous)
 
@@ -145,15 +190,12 @@ class StoredConversations(ConversationItems[str]):
 class StoredLogs(LogItems):
     """The stored log records that are selected, by time."""
 
-    def __init__(self, database: Database, selected: Selected) -> None:
-        if selected.filter is not None:
-            raise UsageError("log records are not selected by a filter over traces").at("/filter")
+    def __init__(
+        self, database: Database, project_id: str, records: Sequence[ListedRecord]
+    ) -> None:
         self._database = database
-        self._project_id = selected.project_id
-        condition = _window(selected, log_records.c, log_records.c.time_us)
-        with database.read() as connection:
-            rows = all_records(connection, condition)
-            entries = [Entry(row.id, row.trace_id or row.id, Level.RECORD) for row in rows]
+        self._project_id = project_id
+        entries = [Entry(one.id, one.trace_id or one.id, Level.RECORD) for one in records]
         super().__init__(entries, path=None, notices=[])
 
     def _records(self) -> Iterator[LogRecord]:
@@ -199,44 +241,44 @@ class _Stored:
             return names_of_subject(connection, self._project_id, subject)
 
 
-def _judged_rows(database: Database, selected: Selected) -> tuple[list[sa.Row[Any]], list[Notice]]:
-    """Read the rows of all selected traces but those that only set an agent up."""
+def _records(database: Database, selected: Selected) -> list[ListedRecord]:
+    """Read which log records are selected."""
+    if selected.filter is not None:
+        raise UsageError("log records are not selected by a filter over traces").at("/filter")
+    condition = _window(selected, log_records.c, log_records.c.time_us)
+    with database.read() as connection:
+        rows = all_records(connection, condition)
+        return [ListedRecord(row.id, row.trace_id) for row in rows]
+
+
+def _traces(database: Database, selected: Selected) -> _Found:
+    """Read which traces are selected, but for those that only set an agent up."""
+    listed: list[ListedTrace] = []
+    left_out = 0
+    for row in _rows(database, selected):  # no row is kept: it may hold excerpts
+        if row.is_setup:
+            left_out += 1
+            continue
+        values = (row.trace_id, row.span_count, row.session_id, row.agent_spans, row.llm_spans)
+        listed.append(ListedTrace(*values))
+    text = f"traces left out since they only set an agent up: {left_out:,}"
+    return listed, [Notice(None, text)] if left_out else []
+
+
+def _rows(database: Database, selected: Selected) -> Iterator[sa.Row[Any]]:
     condition = _window(selected, traces.c, traces.c.start_us)
     if selected.filter is None:
-        columns = [
-            traces.c[name]
-            for name in (
-                "trace_id",
-                "span_count",
-                "agent_spans",
-                "llm_spans",
-                "session_id",
-                "is_setup",
-            )
-        ]
+        names = ("trace_id", "span_count", "agent_spans", "llm_spans", "session_id", "is_setup")
         with database.read() as connection:
-            rows = list(all_traces(connection, condition, columns))
-    else:
-        rows = _filtered_rows(
-            database, condition, TraceFilter(database, selected.project_id, selected.filter)
-        )
-    judged = [row for row in rows if not row.is_setup]
-    left_out = len(rows) - len(judged)
-    text = f"traces left out since they only set an agent up: {left_out:,}"
-    return judged, [Notice(None, text)] if left_out else []
-
-
-def _filtered_rows(
-    database: Database, condition: sa.ColumnElement[bool], wanted: TraceFilter
-) -> list[sa.Row[Any]]:
+            yield from all_traces(connection, condition, [traces.c[name] for name in names])
+        return
+    wanted = TraceFilter(database, selected.project_id, selected.filter)
     columns = [*COLUMNS, traces.c.agent_spans, traces.c.llm_spans, wanted.is_sure]
     with database.read() as connection, database.read() as second:
         # A statement that is being read from holds the first.
-        return [
-            row
-            for row in all_traces(connection, sa.and_(condition, wanted.possible), columns)
-            if row.is_sure or wanted.matches(second, row)
-        ]
+        for row in all_traces(connection, sa.and_(condition, wanted.possible), columns):
+            if row.is_sure or wanted.matches(second, row):
+                yield row
 
 
 def _window(

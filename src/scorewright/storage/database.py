@@ -19,6 +19,23 @@ from scorewright.domain.errors import UsageError
 #: How long a statement waits for another one's lock on SQLite.
 _BUSY_MS: Final = 10_000
 _POOL_SIZE: Final = 10
+#: PostgreSQL behind a network that is cut: after half a minute a connection counts as lost, on our side (libpq's names) …
+_PATIENCE: Final = {
+    "connect_timeout": 10,
+    "keepalives": 1,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 25_000,
+}
+#: … and on the server's, which frees the locks of whoever does not answer, and of whoever stands still in a transaction.
+_SERVER_PATIENCE: Final = {
+    "tcp_keepalives_idle": "10",
+    "tcp_keepalives_interval": "5",
+    "tcp_keepalives_count": "3",
+    "tcp_user_timeout": "25000",
+    "idle_in_transaction_session_timeout": "60000",
+}
 
 
 class Database:
@@ -64,6 +81,28 @@ def sqlite_url(path: Path) -> str:
     return f"sqlite:///{path}"
 
 
+def postgres_engine(url: sa.URL, *, pool_size: int, max_overflow: int) -> sa.Engine:
+    """Return what connects to a PostgreSQL server, and notices in bounded time that it cannot be reached any more.
+
+    Args:
+        url: The server's; what it says of patience comes before what we say.
+        pool_size: Connections that are kept.
+        max_overflow: Further ones at a time.
+    """
+    engine = sa.create_engine(
+        url.set(drivername="postgresql+psycopg"),
+        connect_args={name: value for name, value in _PATIENCE.items() if name not in url.query},
+        pool_size=pool_size,
+        max_overflow=max_overflow,
+        pool_pre_ping=True,
+        hide_parameters=True,  # values of rows have no place in logs
+        json_serializer=_to_json,
+        json_deserializer=msgspec.json.decode,
+    )
+    event.listen(engine, "connect", _set_up_postgres)
+    return engine
+
+
 def _make_engine(url: str) -> sa.Engine:
     try:
         parsed = make_url(url)
@@ -72,15 +111,7 @@ def _make_engine(url: str) -> sa.Engine:
             f"database {url!r:.80}: not a URL; use sqlite:///PATH or postgresql://USER@HOST/NAME"
         ) from None
     if parsed.get_backend_name() == "postgresql":
-        return sa.create_engine(
-            parsed.set(drivername="postgresql+psycopg"),
-            pool_size=_POOL_SIZE,
-            max_overflow=_POOL_SIZE,
-            pool_pre_ping=True,
-            hide_parameters=True,  # values of rows have no place in logs
-            json_serializer=_to_json,
-            json_deserializer=msgspec.json.decode,
-        )
+        return postgres_engine(parsed, pool_size=_POOL_SIZE, max_overflow=_POOL_SIZE)
     if parsed.get_backend_name() != "sqlite":
         raise UsageError(
             f"database: {parsed.get_backend_name()} is not supported; use sqlite or postgresql"
@@ -99,6 +130,15 @@ def _make_engine(url: str) -> sa.Engine:
 
 def _to_json(value: Any) -> str:
     return msgspec.json.encode(value).decode()
+
+
+def _set_up_postgres(connection: Any, _entry: ConnectionPoolEntry) -> None:
+    calls = ", ".join(
+        f"set_config('{name}', '{value}', false)" for name, value in _SERVER_PATIENCE.items()
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT {calls}")
+    connection.commit()
 
 
 def _set_up_sqlite(connection: Any, _entry: ConnectionPoolEntry) -> None:

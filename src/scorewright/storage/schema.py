@@ -89,6 +89,8 @@ def _only_one(database: Database) -> Generator[sa.Connection]:
     with _reachable(database) as opened:
         if not database.is_sqlite:
             with opened.begin():
+                # A step may be busy with its data for longer than a request ever is.
+                opened.exec_driver_sql("SET LOCAL idle_in_transaction_session_timeout = 0")
                 opened.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
                 yield opened
             return

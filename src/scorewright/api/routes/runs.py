@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from functools import partial
 from http import HTTPStatus
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Query
+from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
+from scorewright.api.access import InCaller, address_of
 from scorewright.api.context import InContext, ProjectId
 from scorewright.api.idempotency import OnceRoute
 from scorewright.api.newest import read_newest
 from scorewright.api.paging import Cursor, Limit, Page, write_cursor
-from scorewright.api.run_events import stream_run
+from scorewright.api.run_events import RunEvents, stream_run
 from scorewright.api.schemas.runs import Repeat, RunView, Status
 from scorewright.services import run_results, runs
+from scorewright.services.access import ANYONE
 
 router = APIRouter(prefix="/runs", tags=["runs"], route_class=OnceRoute)
 
@@ -49,7 +51,8 @@ def list_runs(
 @router.get("/{run}")
 def get_run(run: str, project: ProjectId, context: InContext) -> RunView:
     """Return a run with its progress."""
-    return RunView.of(runs.find(context.database, project, run))
+    at_most = context.settings.runs_per_project
+    return RunView.of(runs.find(context.database, project, run, runs_per_project=at_most))
 
 
 @router.post("/{run}/cancel")
@@ -69,9 +72,9 @@ def pause_run(run: str, project: ProjectId, context: InContext) -> RunView:
 @router.post("/{run}/resume")
 def resume_run(run: str, project: ProjectId, context: InContext) -> RunView:
     """Go on with a run that rests or failed."""
-    found = runs.resume(context.database, project, run)
+    runs.resume(context.database, project, run)
     context.wake_worker()
-    return RunView.of(found)
+    return get_run(run, project, context)
 
 
 @router.post("/{run}/repeat", status_code=HTTPStatus.CREATED)
@@ -97,24 +100,18 @@ async def watch_run(
     run: str,
     project: ProjectId,
     context: InContext,
+    caller: InCaller,
+    request: Request,
     last_event_id: Annotated[
         str | None, Header(max_length=20, description="id of the last event seen")
     ] = None,
-) -> StreamingResponse:
+) -> RunEvents:
     """Stream a run's progress as server-sent events `run`, each with the run as it then was, until its end."""
-    first = await run_in_threadpool(runs.find, context.database, project, run)
-    seen = (
-        int(last_event_id)
-        if last_event_id and last_event_id.isascii() and last_event_id.isdigit()
-        else 0
-    )
-
-    async def read() -> AsyncIterator[bytes]:
-        with places:
-            async for event in stream_run(context.database, project, first, seen):
-                yield event
-
-    places = context.watchers.take()
-    return StreamingResponse(
-        read(), media_type="text/event-stream", headers={"Cache-Control": "no-store"}
-    )
+    who = address_of(request) if caller is ANYONE else caller.actor.id
+    context.watchers.check(who)
+    at_most = context.settings.runs_per_project
+    find = partial(runs.find, context.database, project, run, runs_per_project=at_most)
+    first = await run_in_threadpool(find)
+    is_number = last_event_id and last_event_id.isascii() and last_event_id.isdigit()
+    seen = int(last_event_id) if last_event_id and is_number else 0
+    return RunEvents(stream_run(context.database, find, first, seen), context.watchers, who)

@@ -97,10 +97,12 @@ class RecordReader:
 
     Args:
         evaluators: Name, version and digest of each, in the run's order.
+        source: What kind of data was judged.
     """
 
-    def __init__(self, evaluators: Sequence[tuple[str, int, str]]) -> None:
+    def __init__(self, evaluators: Sequence[tuple[str, int, str]], source: str = "dataset") -> None:
         self._evaluators = evaluators
+        self._source = source
 
     def read(self, row: sa.Row[Any]) -> NumberedRecord:
         """Return the record that a row was made of."""
@@ -135,6 +137,7 @@ class RecordReader:
             environment=row.environment,
             runner=row.runner,
             reused=row.reused,
+            source=self._source,
         )
         return NumberedRecord(row.evaluator_no, row.item_no, row.created_us, record)
 

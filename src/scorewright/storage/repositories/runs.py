@@ -21,6 +21,12 @@ def insert(
     connection.execute(run_evaluators.insert(), list(evaluators))
 
 
+def newest_us(connection: sa.Connection, project_id: str) -> int:
+    """Return when a project's newest run was made; 0 where it has none."""
+    newest = sa.select(sa.func.max(runs.c.created_us)).where(runs.c.project_id == project_id)
+    return int(connection.scalar(newest) or 0)
+
+
 def find(connection: sa.Connection, project_id: str, run_id: str) -> sa.Row[Any] | None:
     """Return a run."""
     return connection.execute(
@@ -45,6 +51,11 @@ def lock(connection: sa.Connection, run_id: str) -> sa.Row[Any] | None:
 def status_of(connection: sa.Connection, run_id: str) -> str | None:
     """Return what is to become of a run."""
     return connection.scalar(sa.select(runs.c.status).where(runs.c.id == run_id))
+
+
+def change_of(connection: sa.Connection, run_id: str) -> int | None:
+    """Return how often a run has changed."""
+    return connection.scalar(sa.select(runs.c.change).where(runs.c.id == run_id))
 
 
 def page(  # noqa: PLR0913 - each by name

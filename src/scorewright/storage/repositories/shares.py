@@ -135,17 +135,29 @@ def open_shares(connection: sa.Connection) -> list[sa.Row[Any]]:
     )
 
 
-def add_share(connection: sa.Connection, run_id: str, number: int) -> None:
-    """Let one more workflow work on a run; nothing where somebody else made the very same."""
-    share = {"id": f"{run_id}.{number}", "run_id": run_id, "is_enqueued": False}
-    insert_new(connection, run_shares, [{**share, "created_us": now_us(), "ended_us": None}])
-    connection.execute(
-        runs.update().where(runs.c.id == run_id).values(next_share=runs.c.next_share + 1)
+def add_share(connection: sa.Connection, run_id: str, number: int) -> str | None:
+    """Make a run's next share; None where somebody else has made the one of this number.
+
+    Returns:
+        Its id.
+    """
+    taken = connection.execute(
+        runs.update()
+        .where(runs.c.id == run_id, runs.c.next_share == number)
+        .values(next_share=number + 1)
     )
+    if taken.rowcount != 1:
+        return None
+    share_id = f"{run_id}.{number}"
+    share = {"id": share_id, "run_id": run_id, "is_enqueued": False}
+    connection.execute(
+        run_shares.insert().values({**share, "created_us": now_us(), "ended_us": None})
+    )
+    return share_id
 
 
 def mark_enqueued(connection: sa.Connection, share_ids: Collection[str]) -> None:
-    """Note that these shares' workflows exist."""
+    """Note that these shares were put into the queue for whoever is free."""
     connection.execute(
         run_shares.update().where(run_shares.c.id.in_(share_ids)).values(is_enqueued=True)
     )

@@ -12,7 +12,14 @@ from scorewright.storage.tables.log_records import log_records
 from scorewright.storage.tables.metadata import METADATA
 from scorewright.storage.tables.projects import projects
 from scorewright.storage.tables.results import results
-from scorewright.storage.tables.runs import chunks, executors, run_evaluators, run_shares, runs
+from scorewright.storage.tables.runs import (
+    chunks,
+    executors,
+    run_evaluators,
+    run_listings,
+    run_shares,
+    runs,
+)
 from scorewright.storage.tables.spans import spans
 from scorewright.storage.tables.tasks import tasks
 from scorewright.storage.tables.traces import traces
@@ -35,6 +42,7 @@ __all__ = [
     "projects",
     "results",
     "run_evaluators",
+    "run_listings",
     "run_shares",
     "runs",
     "sessions",

@@ -50,6 +50,16 @@ runs: Final = sa.Table(
     sa.Index("ix_runs_waiting", "status", "created_us", "id"),
 )
 
+#: Which stored traces or log records a run is about, so that all its workers judge the same; written by the first.
+run_listings: Final = sa.Table(
+    "run_listings",
+    METADATA,
+    sa.Column("run_id", Id, sa.ForeignKey("runs.id"), primary_key=True),
+    sa.Column("block_no", sa.Integer, primary_key=True),
+    #: Some of them, in order: see `sources.stored_listing`.
+    sa.Column("body", sa.LargeBinary, nullable=False),
+)
+
 #: A part of a run's items that one worker was given; done when its results are there.
 chunks: Final = sa.Table(
     "chunks",
@@ -72,7 +82,7 @@ run_shares: Final = sa.Table(
     #: Of the workflow too.
     sa.Column("id", sa.String(48), primary_key=True),
     sa.Column("run_id", Id, sa.ForeignKey("runs.id"), nullable=False),
-    #: Whether the workflow was made.
+    #: Whether the workflow was put into the queue, since whoever made the share did not begin it at once.
     sa.Column("is_enqueued", sa.Boolean, nullable=False),
     sa.Column("created_us", Moment, nullable=False),
     sa.Column("ended_us", Moment),
