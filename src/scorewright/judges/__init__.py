@@ -1,0 +1,1 @@
+"""Judges: evaluators whose verdict a model gives, by a prompt that its author writes."""
