@@ -23,6 +23,7 @@ from scorewright.cli.options import (
     add_convention,
     add_database,
     add_format,
+    add_judge_bounds,
     add_run_limits,
     add_run_output,
     add_selection,
@@ -148,6 +149,7 @@ def _add_run(commands: _Commands) -> None:
     add_selection(parser)
     add_run_limits(parser)
     add_run_output(parser)
+    add_judge_bounds(parser)
     add_format(parser)
 
 
@@ -380,6 +382,7 @@ def _call_run(options: argparse.Namespace) -> int:
             resume=options.resume,
             fail_under=options.fail_under,
             max_failed=options.max_failed,
+            max_cost_usd=options.max_cost_usd,
             use_cache=not options.no_cache,
             as_json=options.format == "json",
         ),

@@ -160,6 +160,16 @@ def add_run_output(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_judge_bounds(parser: argparse.ArgumentParser) -> None:
+    """Add what judges may spend."""
+    parser.add_argument(
+        "--max-cost-usd",
+        type=_dollars,
+        metavar="USD",
+        help="what judges may spend on models; what is left then fails, and --resume can try it again",
+    )
+
+
 def at_least(least: int) -> Callable[[str], int]:
     """Return what reads a whole number of at least this."""
 
@@ -181,6 +191,16 @@ def _seconds(text: str) -> float:
 
 
 _seconds.__name__ = "number of seconds"  # what argparse calls it in messages
+
+
+def _dollars(text: str) -> float:
+    dollars = float(text)
+    if not 0 < dollars <= 1e9:
+        raise argparse.ArgumentTypeError(f"{text} is no amount above 0")
+    return dollars
+
+
+_dollars.__name__ = "amount in dollars"  # what argparse calls it in messages
 
 
 def _share(text: str) -> float:

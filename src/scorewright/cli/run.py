@@ -62,6 +62,7 @@ class RunOptions:
     out: Path | None
     resume: bool
     fail_under: list[str]
+    max_cost_usd: float | None
     max_failed: float
     use_cache: bool
     as_json: bool
@@ -87,6 +88,7 @@ def run_command(
         launcher=launcher,
         environ=os.environ,
         notice=lambda text: say(f"note: {text}"),
+        max_cost_usd=options.max_cost_usd,
     )
     try:
         return _run(options, runners)
@@ -168,7 +170,7 @@ def make_tasks(
     return [
         Task(
             evaluator=e,
-            runner=runners.for_evaluator(e),
+            runner=runners.for_evaluator(e, values.get(e.name, {})),
             mapping=mappings.get(e.name, {}),
             params=values.get(e.name, {}),
         )

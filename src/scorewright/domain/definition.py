@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Final, Literal, TypeAlias, TypeVar, get_args
 
 import msgspec
 
@@ -15,13 +15,27 @@ from scorewright.domain.suggestion import did_you_mean, name_list, quote
 
 MAX_DISPLAY_NAME_CHARS = 128
 MAX_DESCRIPTION_CHARS = 512
-_TYPES = ("code", "llm_judge", "agent_judge", "builtin")
+EvaluatorType: TypeAlias = Literal["code", "llm_judge", "agent_judge", "builtin"]
+_TYPES: Final[tuple[EvaluatorType, ...]] = get_args(EvaluatorType)
+#: Longest prompt of a judge.
+MAX_PROMPT_CHARS: Final = 100_000
+#: What only a judge has; each but the prompt is the default of a param.
+_JUDGE_KEYS: Final = (
+    "prompt",
+    "model",
+    "temperature",
+    "criteria",
+    "max_tokens",
+    "max_retries",
+    "skip_empty_output",
+)
 _Choice = TypeVar("_Choice", Convention, Level)
 
 
 class Definition(msgspec.Struct, frozen=True, kw_only=True):
     """What an author decides about an evaluator; an empty field is decided by its source."""
 
+    type: EvaluatorType = "code"
     name: str | None = None
     display_name: str | None = None
     description: str = ""
@@ -40,9 +54,16 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     mapping: dict[str, JsonValue] = {}
     #: `legacy_correct_answer` only: the column that holds the right answer.
     correct_answer_key: str = "correct_answer"
+    #: Of a judge: what its author asks of a model, with placeholders.
+    prompt: str | None = None
+    #: Of a judge: the defaults of the params that every judge has, as given.
+    judge_defaults: dict[str, JsonValue] = {}
 
 
-_KEYS = (*Definition.__struct_fields__, "type", "prompt")
+_KEYS = (
+    *(name for name in Definition.__struct_fields__ if name not in ("prompt", "judge_defaults")),
+    *_JUDGE_KEYS,
+)
 
 
 def parse_definition(text: str) -> Definition:
@@ -70,8 +91,9 @@ def read_definition(given: JsonObject) -> Definition:
             raise EvaluatorError(
                 f"definition: unknown key {quote(key)}{near}; use {name_list(_KEYS)}"
             )
-    _check_type(document)
+    kind = _type(document)
     return Definition(
+        type=kind,
         name=_text(document, "name"),
         display_name=_text(document, "display_name", max_chars=MAX_DISPLAY_NAME_CHARS),
         description=_text(document, "description", max_chars=MAX_DESCRIPTION_CHARS) or "",
@@ -85,21 +107,31 @@ def read_definition(given: JsonObject) -> Definition:
         language=_language(document),
         mapping=_object(document.get("mapping", {}), "mapping"),
         correct_answer_key=_text(document, "correct_answer_key") or "correct_answer",
+        prompt=_text(document, "prompt", max_chars=MAX_PROMPT_CHARS),
+        judge_defaults={
+            key: document[key] for key in _JUDGE_KEYS if key in document and key != "prompt"
+        },
     )
 
 
-def _check_type(document: JsonObject) -> None:
-    kind = document.get("type", "code")
-    if kind not in _TYPES:
-        near = did_you_mean(str(kind), _TYPES)
+def _type(document: JsonObject) -> EvaluatorType:
+    given = document.get("type", "code")
+    kind: EvaluatorType | None = next((known for known in _TYPES if known == given), None)
+    if kind is None:
+        near = did_you_mean(str(given), _TYPES)
         raise EvaluatorError(
-            f"definition: no type {quote(str(kind))}{near}; use {name_list(_TYPES)}"
+            f"definition: no type {quote(str(given))}{near}; use {name_list(_TYPES)}"
         )
-    if kind != "code" or "prompt" in document:
-        what = f"type {kind}" if kind != "code" else "a prompt"
+    if kind in ("agent_judge", "builtin"):
         raise EvaluatorError(
-            f"definition: {what} is not supported by this version yet; use type code with a source"
+            f"definition: type {kind} is not supported by this version yet; use type code with a source, or llm_judge with a prompt"
         )
+    others = ("source", "language", "convention") if kind == "llm_judge" else _JUDGE_KEYS
+    for key in others:
+        if key in document:
+            other = "a judge has a prompt" if kind == "llm_judge" else "only type llm_judge has it"
+            raise EvaluatorError(f"definition: {key} does not go with type {kind}: {other}")
+    return kind
 
 
 def _language(document: JsonObject) -> Language | None:

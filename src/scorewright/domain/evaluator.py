@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import msgspec
 
 from scorewright.domain.convention import Convention, Level
-from scorewright.domain.definition import Definition, parse_definition
+from scorewright.domain.definition import Definition, EvaluatorType, parse_definition
 from scorewright.domain.detection import choose_convention, choose_level
 from scorewright.domain.errors import EvaluatorError, MappingError, ParamError
 from scorewright.domain.evaluator_name import check_name, slug
@@ -46,7 +46,7 @@ class Evaluator(msgspec.Struct, frozen=True, kw_only=True):
     display_name: str | None = None
     description: str = ""
     tags: tuple[str, ...] = ()
-    type: str = "code"
+    type: EvaluatorType = "code"
     language: Language = "python"
     version: int = 1
     #: Variable to field or constant, as its definition says; a run may say otherwise.
@@ -229,6 +229,8 @@ def build_evaluator(
     Raises:
         EvaluatorError: The author's: something in the source or the definition does not fit.
     """
+    if definition.type != "code":
+        raise EvaluatorError(f"definition: type {definition.type} has no source that could be read")
     name = definition.name or slug(definition.display_name or "")
     check_name(name)
     source = source.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
@@ -312,7 +314,7 @@ def _evaluator_of(
         correct_answer_key=definition.correct_answer_key,
         warnings=reading.warnings,
     )
-    return msgspec.structs.replace(evaluator, digest=_digest(evaluator))
+    return with_digest(evaluator)
 
 
 #: Diagnostics about imports that only the sandbox refuses.
@@ -341,7 +343,8 @@ def _check_mapping(definition: Definition, variables: tuple[Variable, ...]) -> N
             ).at("/mapping")
 
 
-def _digest(evaluator: Evaluator) -> str:
+def with_digest(evaluator: Evaluator) -> Evaluator:
+    """Return an evaluator that is complete, with the digest of all its author decides about results."""
     import hashlib
 
     params = [msgspec.structs.replace(param, description="") for param in evaluator.params]
@@ -353,4 +356,7 @@ def _digest(evaluator: Evaluator) -> str:
         "score_range": evaluator.score_range,
         "threshold": evaluator.threshold,
     }
-    return hashlib.sha256(msgspec.json.encode(decided, order="sorted")).hexdigest()
+    if evaluator.type != "code":  # which came first, and whose digests stand in results
+        decided |= {"type": evaluator.type, "level": evaluator.level}
+    digest = hashlib.sha256(msgspec.json.encode(decided, order="sorted")).hexdigest()
+    return msgspec.structs.replace(evaluator, digest=digest)

@@ -83,3 +83,30 @@ class ItemOutcome(msgspec.Struct, frozen=True, array_like=True):
     output: str = ""
     #: Wall time inside the sandbox.
     duration_us: DurationUs = 0
+
+
+class JudgeUse(msgspec.Struct, frozen=True, kw_only=True):
+    """What was asked of a model for one result, and what that took."""
+
+    #: As it was asked for: connection and name.
+    model: str
+    #: The model that answered, by its own account.
+    answered_by: str | None = None
+    #: Of all requests together; None where the model told none.
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    #: In US dollars; None where the model's price is not known.
+    cost_usd: float | None = None
+    #: Of the requests alone, without what they waited for their turn.
+    latency_ms: float = 0.0
+    #: Requests that were answered.
+    requests: int = 0
+    #: The prompt as it was sent: what we say, and what the author's prompt became.
+    instructions: str = ""
+    prompt: str = ""
+
+
+class JudgedOutcome(ItemOutcome, frozen=True, array_like=True):
+    """What a judge answers with."""
+
+    judge: JudgeUse | None = None

@@ -7,7 +7,16 @@ from typing import assert_never
 import msgspec
 
 from scorewright.domain.json_value import JsonValue
-from scorewright.domain.result import Failed, FailureCode, ItemOutcome, Outcome, Scored, Skipped
+from scorewright.domain.result import (
+    Failed,
+    FailureCode,
+    ItemOutcome,
+    JudgedOutcome,
+    JudgeUse,
+    Outcome,
+    Scored,
+    Skipped,
+)
 
 _NO_METRICS: dict[str, JsonValue] = {}
 
@@ -55,6 +64,8 @@ class ResultRecord(msgspec.Struct, frozen=True):
     reused: bool = False
     #: What the data were: an id alone does not tell a row from a log record.
     source: str = "dataset"
+    #: What a judge asked and what that took; null for code, and where nothing was asked.
+    judge: JudgeUse | None = None
 
 
 class RecordMaker:
@@ -122,12 +133,16 @@ class RecordMaker:
             self._runner,
             reused,
             self._source,
+            item.judge if isinstance(item, JudgedOutcome) else None,
         )
 
 
 def to_item_outcome(record: ResultRecord) -> ItemOutcome:
     """Return the outcome that a stored record came from."""
-    return ItemOutcome(_to_outcome(record), record.output, round(record.duration_ms * 1000))
+    duration_us = round(record.duration_ms * 1000)
+    if record.judge is not None:
+        return JudgedOutcome(_to_outcome(record), record.output, duration_us, record.judge)
+    return ItemOutcome(_to_outcome(record), record.output, duration_us)
 
 
 def _to_outcome(record: ResultRecord) -> Outcome:

@@ -11,7 +11,7 @@ import json
 import math
 import re
 from collections.abc import Iterator
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import msgspec
 
@@ -139,4 +139,4 @@ def _refuse_constant(name: str) -> Any:
 
 def _reason(error: Exception) -> str:
     message = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
-    return cast("str", message)[:120].lower()
+    return message[:120].lower()

@@ -26,7 +26,7 @@ from scorewright.services.earlier_results import (
 )
 from scorewright.services.plan import Settings, Task, plan_jobs
 from scorewright.services.report import Report
-from scorewright.services.reuse import Reuse
+from scorewright.services.reuse import Reuse, decoder_of, may_be_kept
 from scorewright.services.second_look import Sample
 from scorewright.services.selection import Selection
 from scorewright.sources.source import Source
@@ -152,8 +152,14 @@ class Evaluation:
         owner, size = self._settings.cache_owner, self._settings.run_size or self.report.total
         is_short = size <= self._settings.always_kept_items
         self._reuses = [
-            Reuse(cache, digest=owner + task.evaluator.digest, load=job.load, is_short=is_short)
-            if task.runner.pure and not task.evaluator.signature.reads_clock
+            Reuse(
+                cache,
+                digest=owner + task.evaluator.digest,
+                load=job.load,
+                is_short=is_short,
+                decode=decoder_of(task.evaluator),
+            )
+            if may_be_kept(task) and not task.evaluator.signature.reads_clock
             else None
             for task, job in zip(self._tasks, self._jobs, strict=True)
         ]
@@ -245,6 +251,9 @@ class Evaluation:
             else [False] * len(outcomes)
             for reuse, outcomes in zip(self._reuses, group.outcomes, strict=True)
         ]
+        for task, outcomes, known in zip(self._tasks, group.outcomes, reused, strict=True):
+            if task.evaluator.type == "llm_judge":
+                report.judges.add(one for one, is_old in zip(outcomes, known, strict=True) if not is_old)
         if self._may_reuse:
             report.reused = [reuse.count if reuse else 0 for reuse in self._reuses]
             self._may_reuse = not all(reuse is None or reuse.is_over for reuse in self._reuses)

@@ -8,8 +8,11 @@ from pathlib import Path
 import msgspec
 
 from scorewright.domain.convention import Convention
-from scorewright.domain.evaluator import Evaluator, load_evaluator
-from scorewright.domain.evaluator_name import unique_names
+from scorewright.domain.definition import Definition, parse_definition
+from scorewright.domain.errors import EvaluatorError, ParamError
+from scorewright.domain.evaluator import Evaluator, SourceError, evaluator_from_text
+from scorewright.domain.evaluator_name import slug, unique_names
+from scorewright.domain.source_file import DEFINITION_SUFFIXES, read_text
 
 
 def load_evaluators(
@@ -25,9 +28,30 @@ def load_evaluators(
     Raises:
         EvaluatorError: The caller's: a file cannot be read, or is no evaluator.
     """
-    return name_apart(
-        [load_evaluator(path, convention=convention, any_import=any_import) for path in paths]
-    )
+    return name_apart([_load(path, convention=convention, any_import=any_import) for path in paths])
+
+
+def _load(path: Path, *, convention: Convention | None, any_import: bool) -> Evaluator:
+    text = read_text(path)
+    if path.suffix.lower() in DEFINITION_SUFFIXES:
+        try:
+            definition = parse_definition(text)
+            if definition.type == "llm_judge":
+                return _judge(definition, path, convention)
+        except SourceError:
+            raise
+        except (EvaluatorError, ParamError) as error:
+            raise type(error)(f"{path}: {error}") from None
+    return evaluator_from_text(path, text, convention=convention, any_import=any_import)
+
+
+def _judge(definition: Definition, path: Path, convention: Convention | None) -> Evaluator:
+    if convention is not None:
+        raise EvaluatorError("--convention is about code, and this is a judge; leave it out")
+    from scorewright.judges.definition import build_judge
+
+    name = definition.name or slug(definition.display_name or path.stem)
+    return build_judge(msgspec.structs.replace(definition, name=name), origin=str(path))
 
 
 def name_apart(evaluators: Sequence[Evaluator]) -> list[Evaluator]:

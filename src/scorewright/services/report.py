@@ -10,6 +10,7 @@ import msgspec
 from scorewright.domain.aggregate import Summary
 from scorewright.domain.convention import Level
 from scorewright.domain.evaluator import Evaluator
+from scorewright.domain.judge_totals import JudgeTotals
 from scorewright.domain.json_value import JsonObject, JsonValue
 from scorewright.runners.base import Limits, RunnerReport
 from scorewright.services.plan import Task
@@ -45,6 +46,8 @@ class Report:
     #: Per task: results that an earlier run computed; and what a second look at a sample of the others has shown.
     reused: list[int] = field(default_factory=list[int])
     second_looks: Sequence[SecondLook] = ()
+    #: What judges have asked.
+    judges: JudgeTotals = field(default_factory=JudgeTotals)
     #: Why results of earlier runs could not be used or kept.
     cache_trouble: str | None = None
     duration_s: float = 0.0
@@ -58,6 +61,12 @@ class Report:
     def is_complete(self) -> bool:
         """Whether no item was left out by a stop."""
         return self.items == self.total
+
+    def _judges_document(self) -> JsonValue:
+        """Say what judges took; null where there is none."""
+        if not any(task.evaluator.type == "llm_judge" for task in self.tasks):
+            return None
+        return msgspec.structs.asdict(self.judges)
 
     def summary(self) -> list[JsonObject]:
         """Return one summary per evaluator, items named as the source names them."""
@@ -114,6 +123,7 @@ class Report:
                 for task in self.tasks
                 for warning in task.evaluator.warnings
             ],
+            "judges": self._judges_document(),
             "kept": self.kept,
             "kept_of_other_version": self.kept_of_other_version,
             "kept_runners": list[JsonValue](sorted(self.kept_runners)),

@@ -7,25 +7,28 @@ sandbox whose clock stands still, by a source that does not ask for the time. Fa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from hashlib import blake2b
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
 from scorewright.domain.argument_text import make_argument_text
+from scorewright.domain.evaluator import Evaluator
 from scorewright.domain.result import Failed, ItemOutcome
 from scorewright.runners.harness.protocol import Load
 from scorewright.runners.process import WorkerLostError
 from scorewright.runners.reply import decode_results
 
 if TYPE_CHECKING:
+    from scorewright.services.plan import Task
     from scorewright.storage.result_cache import ResultCache
 
 #: In long runs, results are kept and looked for only where computing one takes longer than this on the mean: to compute
 #: the others again is quicker than to look them up.
 _WORTH_KEEPING_US = 200
 _KEY_BYTES = 16
+Decode: TypeAlias = Callable[[bytes], list[ItemOutcome]]
 _encode = msgspec.msgpack.Encoder().encode
 
 
@@ -37,10 +40,20 @@ class Reuse:
         digest: The evaluator's, behind whose results these are where there are several.
         load: As its workers get it: mapping, params and how the score is read are in it.
         is_short: Whether results are kept however quickly they are computed.
+        decode: Reads what was kept.
     """
 
-    def __init__(self, cache: ResultCache, *, digest: str, load: Load, is_short: bool) -> None:
+    def __init__(
+        self,
+        cache: ResultCache,
+        *,
+        digest: str,
+        load: Load,
+        is_short: bool,
+        decode: Decode = decode_results,
+    ) -> None:
         self._cache = cache
+        self._decode = decode
         self._digest = digest
         # In full, not by the short digest that results show: one that two values of a param share is soon found.
         self._reading = msgspec.json.encode(
@@ -125,9 +138,23 @@ class Reuse:
         kept = self._cache.get(_hash(self.lane + digest))
         try:
             # By the rules for a worker's answers: whoever can write to the file could have forged it.
-            return None if kept is None else decode_results(kept)[0]
+            return None if kept is None else self._decode(kept)[0]
         except WorkerLostError:
             return None
+
+
+def may_be_kept(task: Task) -> bool:
+    """Tell whether a run's results may serve a later one: those that are reproducible, and those that cost money."""
+    return task.runner.pure or task.evaluator.type == "llm_judge"
+
+
+def decoder_of(evaluator: Evaluator) -> Decode:
+    """Return what reads an evaluator's results in the cache."""
+    if evaluator.type != "llm_judge":
+        return decode_results
+    from scorewright.judges.worker import decode_judged
+
+    return decode_judged
 
 
 def _hash(data: bytes) -> bytes:

@@ -9,8 +9,10 @@ from typing import Final
 
 from scorewright.domain.errors import UsageError
 from scorewright.domain.evaluator import Evaluator
+from scorewright.domain.json_value import JsonValue
 from scorewright.domain.source_language import LANGUAGE_TITLES, Language
 from scorewright.domain.suggestion import did_you_mean
+from scorewright.judges.budget import Budget
 from scorewright.runners.base import Runner
 from scorewright.runners.capabilities import BY_TIER, CAPABILITIES
 from scorewright.runners.harness.protocol import Load
@@ -33,6 +35,7 @@ class Runners:
         launcher: Deno's, booting already.
         environ: Where the account of remote sandboxes is read from.
         notice: Told of what a person should look after, such as a remote sandbox that could not be removed.
+        max_cost_usd: What judges may spend in all; None for no bound.
 
     Raises:
         UsageError: No runner or layer has this name, or layers are required where there is none.
@@ -47,6 +50,7 @@ class Runners:
         launcher: LaunchedZygote | None = None,
         environ: Mapping[str, str] = MappingProxyType({}),
         notice: Callable[[str], None] = warnings.warn,
+        max_cost_usd: float | None = None,
     ) -> None:
         if name not in RUNNERS:
             raise UsageError(f"there is no runner {name!r}; use one of {', '.join(RUNNERS)}")
@@ -59,6 +63,7 @@ class Runners:
         self._required = _known(required_layers)
         self._environ = environ
         self._notice = notice
+        self._budget = Budget(max_cost_usd)
         #: By tier; remote ones by language as well, as each has an engine of its own to report.
         self._made: dict[str, Runner] = {}
         for tier, launched in ((self._python_tier, zygote), ("deno", launcher)):
@@ -84,13 +89,21 @@ class Runners:
             self._made[key] = self._make(tier, None)
         return self._made[key]
 
-    def for_evaluator(self, evaluator: Evaluator) -> Runner:
+    def for_evaluator(
+        self, evaluator: Evaluator, params: Mapping[str, JsonValue] = MappingProxyType({})
+    ) -> Runner:
         """Return the runner for an evaluator.
 
+        Args:
+            evaluator: Code, or a judge.
+            params: What is set for the run: for a judge, they may say which model judges.
+
         Raises:
-            UsageError: As for `of`; the text names the evaluator.
+            UsageError: As for `of`, or a judge's model cannot be reached; the text names the evaluator.
         """
         try:
+            if evaluator.type == "llm_judge":
+                return self._judges_of(evaluator, params)
             return self.of(evaluator.language)
         except UsageError as error:
             raise UsageError(f"{evaluator.name}: {error}") from None
@@ -140,6 +153,18 @@ class Runners:
         from scorewright.runners.local import LocalRunner
 
         return LocalRunner()
+
+    def _judges_of(self, evaluator: Evaluator, params: Mapping[str, JsonValue]) -> Runner:
+        from scorewright.judges.choice import check_price, connection_of
+        from scorewright.judges.runner import JudgeRunner
+
+        connection, model = connection_of(evaluator, params, self._environ)
+        if self._budget.max_usd is not None:
+            check_price(connection, model)
+        key = f"judge {connection.name}"
+        if key not in self._made:
+            self._made[key] = JudgeRunner(connection, self._budget)
+        return self._made[key]
 
     def _make_remote(self) -> Runner:
         from scorewright.runners.remote.daytona import Daytona, read_settings

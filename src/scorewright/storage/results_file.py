@@ -18,11 +18,12 @@ if TYPE_CHECKING:
 
 _encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder(ResultRecord)
-#: Columns of CSV and Parquet: the record's fields, with the failure's laid flat.
+#: Columns of CSV and Parquet: the record's fields, with those of failure and judge laid flat.
 _FLAT_COLUMNS = (
     "item_id evaluator version status score normalised_score passed metrics explanation reason "
     "failure_code failure_type failure_message failure_line output duration_ms out_of_range digest "
-    "basis environment runner reused source"
+    "basis environment runner reused source "
+    "judge_model judge_tokens_in judge_tokens_out judge_cost_usd judge_latency_ms judge_requests judge_prompt"
 ).split()
 
 
@@ -243,12 +244,15 @@ class StoredResults:
 
 
 def flatten(record: ResultRecord) -> dict[str, object]:
-    """Return a record as one flat row: the failure's fields laid out, metrics as JSON text."""
+    """Return a record as one flat row: the fields of failure and judge laid out, metrics as JSON text."""
     row: dict[str, object] = msgspec.structs.asdict(record)
     failure = row.pop("failure")
     row["metrics"] = _encoder.encode(record.metrics).decode()
     for name in ("code", "type", "message", "line"):
         row[f"failure_{name}"] = getattr(failure, name, None)
+    judge = row.pop("judge")
+    for name in "model tokens_in tokens_out cost_usd latency_ms requests prompt".split():
+        row[f"judge_{name}"] = getattr(judge, name, None)
     return {name: row[name] for name in _FLAT_COLUMNS}
 
 
@@ -301,8 +305,9 @@ def results_schema() -> dict[str, pl.DataType | type[pl.DataType]]:
     import polars as pl
 
     kinds: dict[str, pl.DataType | type[pl.DataType]] = dict.fromkeys(_FLAT_COLUMNS, pl.String)
-    numbers = ("score", "normalised_score", "duration_ms")
+    numbers = "score normalised_score duration_ms judge_cost_usd judge_latency_ms".split()
+    counts = "version failure_line judge_tokens_in judge_tokens_out judge_requests".split()
     kinds |= dict.fromkeys(numbers, pl.Float64) | dict.fromkeys(
         ("passed", "out_of_range", "reused"), pl.Boolean
     )
-    return kinds | {"version": pl.Int64, "failure_line": pl.Int64}
+    return kinds | dict.fromkeys(counts, pl.Int64)

@@ -161,11 +161,32 @@ def price_of(span: RawSpan, facts: SpanFacts) -> float | None:
     cached = facts.cached_tokens or 0
     if tokens_in is None or tokens_out is None or cached > tokens_in:
         return None
-    model = _model(facts.vendor, facts.model)
-    if model is None:
-        return None
     when = datetime.fromtimestamp(span.start_ns / 1e9, tz=UTC)
-    return _price(model.get_prices(when), tokens_in, cached, tokens_out)
+    tokens = CallTokens(tokens_in, tokens_out, cached)
+    return price_of_call(facts.vendor, facts.model, tokens, when)
+
+
+class CallTokens(msgspec.Struct, frozen=True):
+    """What one call read and wrote."""
+
+    read: int
+    written: int
+    #: Of those that were read, from a cache.
+    cached: int = 0
+
+
+def price_of_call(
+    vendor: str | None, model: str, tokens: CallTokens, when: datetime
+) -> float | None:
+    """Calculate what a call cost at the prices of a day.
+
+    Returns:
+        US dollars; None when the model's price is not known.
+    """
+    priced = _model(vendor, model)
+    if priced is None:
+        return None
+    return _price(priced.get_prices(when), tokens.read, tokens.cached, tokens.written)
 
 
 @lru_cache(maxsize=1024)
