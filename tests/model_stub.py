@@ -134,7 +134,7 @@ class ModelStub:
                     return
                 self.wfile.write(payload)
 
-            def log_message(self, *_: object) -> None:
+            def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base's name
                 """Say nothing."""
 
         return Handler

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
-from collections.abc import Generator
+from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
-from command_line import CommandLine, Finished
+from command_line import PROGRAM, CommandLine, Finished
 from model_stub import KEY, MODEL, ModelStub, Said, failing, verdict
+from scorewright.cli.main import main
 
 PROMPT = """\
 You are evaluating a travel booking agent's response.
@@ -36,7 +39,7 @@ def stub() -> Generator[ModelStub]:
 
 @pytest.fixture
 def cli(tmp_path: Path) -> CommandLine:
-    cli = CommandLine(tmp_path)
+    cli = Here(tmp_path)
     write_judge(cli)
     cli.write_rows("rows.jsonl", [{"input": f"q{n}", "output": f"a{n}"} for n in range(4)])
     return cli
@@ -49,6 +52,30 @@ def write_judge(cli: CommandLine, **more: Any) -> None:
     )
 
 
+class Here(CommandLine):
+    """Runs commands in this process: what asks models takes seconds to import."""
+
+    def through(
+        self, starter: Sequence[str], *arguments: str | Path, env: Mapping[str, str] | None = None
+    ) -> Finished:
+        assert not starter
+        written, stderr = io.BytesIO(), io.StringIO()
+        stdout = io.TextIOWrapper(written, "utf-8")
+        with (
+            pytest.MonkeyPatch.context() as patch,
+            contextlib.redirect_stdout(stdout),
+            contextlib.redirect_stderr(stderr),
+            pytest.raises(SystemExit) as ended,
+        ):
+            patch.chdir(self.folder)
+            for name, value in (env or {}).items():
+                patch.setenv(name, value)
+            main(self.command(*arguments)[len(PROGRAM) :])
+        stdout.flush()
+        code = cast("int", ended.value.code)
+        return Finished(code, written.getvalue().decode(), stderr.getvalue())
+
+
 def judge(cli: CommandLine, stub: ModelStub, *more: str, data: str = "rows.jsonl") -> Finished:
     arguments = ("judge.yaml", "--data", data, "--out", "out.jsonl", "--format", "json")
     return cli("run", *arguments, *more, env=stub.environment)
@@ -59,7 +86,9 @@ def failures(cli: CommandLine) -> list[str | None]:
     return [one["failure"]["message"] if one["failure"] else None for one in results]
 
 
-def test_a_judge_is_run_like_any_evaluator_and_what_it_took_is_stored(cli: CommandLine, stub: ModelStub):
+def test_a_judge_is_run_like_any_evaluator_and_what_it_took_is_stored(
+    cli: CommandLine, stub: ModelStub
+):
     run = judge(cli, stub)
 
     assert run.code == 0, run.stderr
@@ -116,7 +145,7 @@ def test_the_prompt_of_the_seed_is_asked_about_a_real_trace(cli: CommandLine, st
 def test_what_was_judged_before_is_not_asked_again_until_something_changes(
     tmp_path: Path, stub: ModelStub
 ):
-    cli = CommandLine(tmp_path, may_reuse=True)
+    cli = Here(tmp_path, may_reuse=True)
     write_judge(cli)
     cli.write_rows("rows.jsonl", [{"input": "q", "output": "a"}])
 
@@ -134,7 +163,9 @@ def test_what_was_judged_before_is_not_asked_again_until_something_changes(
     assert judge(cli, stub).document["judges"]["requests"] == 0
 
 
-def test_a_reply_that_is_no_verdict_is_told_so_and_asked_for_again(cli: CommandLine, stub: ModelStub):
+def test_a_reply_that_is_no_verdict_is_told_so_and_asked_for_again(
+    cli: CommandLine, stub: ModelStub
+):
     stub.answer = lambda number, _: Said(text="8/10") if number == 1 else verdict(0.25)
 
     judge(cli, stub, "--limit", "1")
@@ -210,7 +241,11 @@ def test_what_does_not_pass_fails_and_can_be_run_again(cli: CommandLine, stub: M
 
 
 @pytest.mark.parametrize(
-    ("status", "why"), [(401, "the key was refused; check SCOREWRIGHT_CONNECTION_STUB_KEY"), (404, "there is no such model")]
+    ("status", "why"),
+    [
+        (401, "the key was refused; check SCOREWRIGHT_CONNECTION_STUB_KEY"),
+        (404, "there is no such model"),
+    ],
 )
 def test_what_holds_for_every_item_is_asked_about_once_or_so(
     cli: CommandLine, stub: ModelStub, status: int, why: str
@@ -321,7 +356,10 @@ def test_a_bound_on_what_has_no_price_is_refused(cli: CommandLine, stub: ModelSt
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        ({"prompt": "{trace.outptu}"}, 'judge.yaml:1:1: prompt: there is no "outptu" on trace (did you mean "output"?)'),
+        (
+            {"prompt": "{trace.outptu}"},
+            'judge.yaml:1:1: prompt: there is no "outptu" on trace (did you mean "output"?)',
+        ),
         ({"prompt": "a\n{trace.output"}, "judge.yaml:2:1: prompt: unclosed {"),
         ({"prompt": " "}, "prompt must be a text"),
         ({"model": "gpt-4o"}, "names no connection"),
@@ -329,7 +367,7 @@ def test_a_bound_on_what_has_no_price_is_refused(cli: CommandLine, stub: ModelSt
         ({"model": None}, "a judge needs a model"),
         ({"temperature": 3}, '"3" does not fit; give a finite number from 0 to 2'),
         ({"level": "record"}, "use level trace"),
-        ({"level": "llm", "prompt": "{llm_span.output}"}, "level llm"),
+        ({"level": "llm", "prompt": "{llm_span.output}"}, "its level is llm"),
         ({"source": "x.py"}, "source does not go with type llm_judge"),
         ({"params": [{"key": "trace", "type": "string"}]}, "filled from the item"),
     ],
@@ -367,7 +405,14 @@ def test_judges_and_code_stand_side_by_side_in_one_run(cli: CommandLine, stub: M
     cli.write("long.py", "def evaluate(trace):\n    return float(len(trace.output) > 1)\n")
 
     run = cli(
-        "run", "judge.yaml", "long.py", "--data", "rows.jsonl", "--format", "json", env=stub.environment
+        "run",
+        "judge.yaml",
+        "long.py",
+        "--data",
+        "rows.jsonl",
+        "--format",
+        "json",
+        env=stub.environment,
     )
 
     assert run.code == 0, run.stderr

@@ -6,7 +6,7 @@ Importing it takes a second and more, so that this happens in the thread that as
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias, cast
 
 import msgspec
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage, ModelResponse
     from pydantic_ai.models import Model, ModelRequestParameters
     from pydantic_ai.settings import ModelSettings
+
+    #: A model, and what closes its connections.
+    _Made: TypeAlias = tuple[Model[Any], Callable[[], Awaitable[None]] | None]
 
 Role: TypeAlias = Literal["instructions", "user", "assistant"]
 _TOO_OFTEN: Final = 429
@@ -92,6 +95,10 @@ class Asker(Protocol):
         """
         ...
 
+    async def close(self) -> None:
+        """Let go of open connections."""
+        ...
+
 
 class ModelAsker:
     """Asks a model by pydantic-ai.
@@ -107,13 +114,14 @@ class ModelAsker:
     def __init__(self, connection: Connection, model: str) -> None:
         self._connection = connection
         self._name = model
-        self._model = _make_model(connection, model)
+        self._model, self._close = _make_model(connection, model)
         self._left_out: set[str] = set()
 
     async def ask(self, question: Question) -> Answer:
         """As in `Asker`."""
         from pydantic_ai.exceptions import AgentRunError, ModelAPIError, UserError
 
+        left_out = frozenset(self._left_out)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of settings that a model does not take
@@ -121,13 +129,18 @@ class ModelAsker:
                     _messages(question.turns), self._settings(question), self._parameters(question)
                 )
         except ModelAPIError as error:
-            if (left_out := self._refused(error)) is not None:
-                self._left_out.add(left_out)
+            if (refused := _refused(error, left_out)) is not None:
+                self._left_out.add(refused)
                 return await self.ask(question)
             raise self._as_ask_error(error) from None
         except (AgentRunError, UserError) as error:
             raise AskError(f"{self._place}: {_said(error)}") from None
         return _answer(response)
+
+    async def close(self) -> None:
+        """As in `Asker`."""
+        if self._close is not None:
+            await self._close()
 
     @property
     def _place(self) -> str:
@@ -153,13 +166,6 @@ class ModelAsker:
             json_schema=dict(question.schema), name="verdict", strict=True
         )
         return ModelRequestParameters(output_mode="native", output_object=wanted)
-
-    def _refused(self, error: Exception) -> str | None:
-        """Return the parameter that a model does not take, where it is one that can be left out."""
-        if getattr(error, "status_code", None) not in (400, 422):
-            return None
-        said = str(getattr(error, "body", "")).lower()
-        return next((n for n in _OPTIONAL if n in said and n not in self._left_out), None)
 
     def _as_ask_error(self, error: Exception) -> AskError:
         from pydantic_ai import exceptions as known
@@ -190,7 +196,15 @@ class ModelAsker:
                 return AskError(f"{place}: {said}")
 
 
-def _make_model(connection: Connection, name: str) -> Model[Any]:
+def _refused(error: Exception, left_out: frozenset[str]) -> str | None:
+    """Return the parameter that a model does not take, where it was sent and can be left out."""
+    if getattr(error, "status_code", None) not in (400, 422):
+        return None
+    said = str(getattr(error, "body", "")).lower()
+    return next((name for name in _OPTIONAL if name in said and name not in left_out), None)
+
+
+def _make_model(connection: Connection, name: str) -> _Made:
     """Make the library's model, whose vendor's package tries nothing again by itself: waiting is up to us."""
     try:
         match connection.kind:
@@ -204,19 +218,18 @@ def _make_model(connection: Connection, name: str) -> Model[Any]:
                 anthropic = AsyncAnthropic(
                     api_key=connection.key, base_url=connection.url or None, max_retries=0
                 )
-                return AnthropicModel(name, provider=AnthropicProvider(anthropic_client=anthropic))
+                provider = AnthropicProvider(anthropic_client=anthropic)
+                return AnthropicModel(name, provider=provider), anthropic.close
             case "google":
                 from pydantic_ai.models.google import GoogleModel
                 from pydantic_ai.providers.google import GoogleProvider
 
-                url = connection.url or None
-                return GoogleModel(
-                    name, provider=GoogleProvider(api_key=connection.key, base_url=url)
-                )
+                google = GoogleProvider(api_key=connection.key, base_url=connection.url or None)
+                return GoogleModel(name, provider=google), None
             case "bedrock":
                 from pydantic_ai.models.bedrock import BedrockConverseModel
 
-                return BedrockConverseModel(name)
+                return BedrockConverseModel(name), None
     except ImportError as error:
         extra = connection.kind
         raise AskError(
@@ -225,7 +238,7 @@ def _make_model(connection: Connection, name: str) -> Model[Any]:
         ) from None
 
 
-def _openai_model(connection: Connection, name: str) -> Model[Any]:
+def _openai_model(connection: Connection, name: str) -> _Made:
     from openai import AsyncAzureOpenAI, AsyncOpenAI
     from pydantic_ai.models.openai import OpenAIChatModel
     from pydantic_ai.providers.azure import AzureProvider
@@ -237,9 +250,9 @@ def _openai_model(connection: Connection, name: str) -> Model[Any]:
         azure = AsyncAzureOpenAI(
             azure_endpoint=connection.url, api_key=key, api_version=version, max_retries=0
         )
-        return OpenAIChatModel(name, provider=AzureProvider(openai_client=azure))
+        return OpenAIChatModel(name, provider=AzureProvider(openai_client=azure)), azure.close
     client = AsyncOpenAI(api_key=key, base_url=connection.url or None, max_retries=0)
-    return OpenAIChatModel(name, provider=OpenAIProvider(openai_client=client))
+    return OpenAIChatModel(name, provider=OpenAIProvider(openai_client=client)), client.close
 
 
 def _messages(turns: Sequence[Turn]) -> list[ModelMessage]:
@@ -283,6 +296,8 @@ def _said(error: Exception) -> str:
     """Return what a vendor said, bounded; its texts do not hold keys, bodies of requests neither."""
     body: Any = getattr(error, "body", None)
     status = getattr(error, "status_code", None)
-    message = cast("dict[str, Any]", body).get("message") if isinstance(body, dict) else None
-    text = quote(" ".join(str(message or body or error).split()))
+    message: object = body or error
+    if isinstance(body, dict):
+        message = cast("dict[str, object]", body).get("message") or message
+    text = quote(" ".join(str(message).split()))
     return f"{status}: {text}" if status else text

@@ -90,6 +90,8 @@ class JudgeRunner:
             for task in left:
                 task.cancel()
             loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+            for model in self._models.values():
+                loop.run_until_complete(model.asker.close())
             loop.run_until_complete(loop.shutdown_asyncgens())
         finally:
             loop.close()

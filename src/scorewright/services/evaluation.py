@@ -253,7 +253,9 @@ class Evaluation:
         ]
         for task, outcomes, known in zip(self._tasks, group.outcomes, reused, strict=True):
             if task.evaluator.type == "llm_judge":
-                report.judges.add(one for one, is_old in zip(outcomes, known, strict=True) if not is_old)
+                report.judges.add(
+                    one for one, is_old in zip(outcomes, known, strict=True) if not is_old
+                )
         if self._may_reuse:
             report.reused = [reuse.count if reuse else 0 for reuse in self._reuses]
             self._may_reuse = not all(reuse is None or reuse.is_over for reuse in self._reuses)

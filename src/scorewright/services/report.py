@@ -10,8 +10,8 @@ import msgspec
 from scorewright.domain.aggregate import Summary
 from scorewright.domain.convention import Level
 from scorewright.domain.evaluator import Evaluator
-from scorewright.domain.judge_totals import JudgeTotals
 from scorewright.domain.json_value import JsonObject, JsonValue
+from scorewright.domain.judge_totals import JudgeTotals
 from scorewright.runners.base import Limits, RunnerReport
 from scorewright.services.plan import Task
 from scorewright.services.second_look import SecondLook
