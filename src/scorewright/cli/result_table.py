@@ -70,7 +70,13 @@ def _heading(report: Report) -> Text:
                 heading.append(f"; off: {', '.join(runner.missing)}", style="yellow")
         clock = datetime.fromtimestamp(report.clock_s, UTC)
         heading.append(f", clock {clock:%Y-%m-%dT%H:%M:%SZ}")
-    for part in (_selection(report), _kept(report), _reused(report), _nondeterministic(report)):
+    for part in (
+        _selection(report),
+        _kept(report),
+        _reused(report),
+        _judges(report),
+        _nondeterministic(report),
+    ):
         heading.append(part)
     return heading
 
@@ -88,6 +94,16 @@ def _selection(report: Report) -> Text:
         of = counted(selection.matched, report.source.noun)
         text.append(f"\n{selection.sampled:,} of {of} sampled at rate {selection.rate:g}")
     return text
+
+
+def _judges(report: Report) -> Text:
+    judges = report.judges
+    if not judges.requests:
+        return Text()
+    unpriced = f", {judges.unpriced:,} of unknown cost" if judges.unpriced else ""
+    tokens = judges.tokens_in + judges.tokens_out
+    asked = counted(judges.requests, "request")
+    return Text(f"\n{asked} to models, {tokens:,} tokens, ${judges.cost_usd:.4f}{unpriced}")
 
 
 def _reused(report: Report) -> Text:

@@ -83,7 +83,6 @@ def test_a_key_without_a_value_counts_as_absent():
         ("nane: abc", 'unknown key "nane" (did you mean "name"?)'),
         ("type: cod", 'no type "cod" (did you mean "code"?)'),
         ("type: agent_judge", "type agent_judge is not supported by this version yet"),
-        ("type: agent_judge", "type agent_judge is not supported by this version yet"),
         ("prompt: Is it good?", "prompt does not go with type code"),
         ("language: pyton", 'no language "pyton" (did you mean "python"?)'),
         ("language: [python]", "no language"),
