@@ -65,12 +65,12 @@ class Here(CommandLine):
             pytest.MonkeyPatch.context() as patch,
             contextlib.redirect_stdout(stdout),
             contextlib.redirect_stderr(stderr),
-            pytest.raises(SystemExit) as ended,
         ):
             patch.chdir(self.folder)
             for name, value in (env or {}).items():
                 patch.setenv(name, value)
-            main(self.command(*arguments)[len(PROGRAM) :])
+            with pytest.raises(SystemExit) as ended:
+                main(self.command(*arguments)[len(PROGRAM) :])
         stdout.flush()
         code = cast("int", ended.value.code)
         return Finished(code, written.getvalue().decode(), stderr.getvalue())
@@ -417,3 +417,14 @@ def test_judges_and_code_stand_side_by_side_in_one_run(cli: CommandLine, stub: M
 
     assert run.code == 0, run.stderr
     assert [one["scored"] for one in run.document["summary"]] == [4, 4]
+
+
+def test_a_judge_that_comes_along_is_named_instead_of_a_file(cli: CommandLine, stub: ModelStub):
+    arguments = ("run", "builtin/helpfulness", "--data", "rows.jsonl", "--format", "json")
+
+    run = cli(*arguments, "--param", f"model={MODEL}", env=stub.environment)
+
+    assert run.summary["scored"] == 4, run.stderr
+    assert "bring the user closer" in stub.prompts[0]
+    unknown = cli("run", "builtin/helpfulnes", "--data", "rows.jsonl", env=stub.environment)
+    assert (unknown.code, 'did you mean "helpfulness"?' in unknown.stderr) == (2, True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 import msgspec
 
@@ -14,6 +15,9 @@ from scorewright.domain.evaluator import Evaluator, SourceError, evaluator_from_
 from scorewright.domain.evaluator_name import slug, unique_names
 from scorewright.domain.source_file import DEFINITION_SUFFIXES, read_text
 
+#: How a command names an evaluator that comes along.
+_CATALOG_FOLDER: Final = Path("builtin")
+
 
 def load_evaluators(
     paths: Sequence[Path], *, convention: Convention | None, any_import: bool = False
@@ -21,7 +25,7 @@ def load_evaluators(
     """Read evaluators from files; names that are alike get a number.
 
     Args:
-        paths: `.py` files or `.yaml` definitions.
+        paths: Files of sources or `.yaml` definitions; `builtin/NAME` is one that comes along.
         convention: How to call them; detected for each when None.
         any_import: Accept imports from outside the standard library: the code will run without a sandbox.
 
@@ -32,6 +36,10 @@ def load_evaluators(
 
 
 def _load(path: Path, *, convention: Convention | None, any_import: bool) -> Evaluator:
+    if path.parent == _CATALOG_FOLDER and not path.exists():
+        from scorewright.judges._catalog import catalog_definition
+
+        return _judge(catalog_definition(path.name), path, convention)
     text = read_text(path)
     if path.suffix.lower() in DEFINITION_SUFFIXES:
         try:
