@@ -123,11 +123,9 @@ class ModelAsker:
 
         left_out = frozenset(self._left_out)
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of settings that a model does not take
-                response = await self._model.request(
-                    _messages(question.turns), self._settings(question), self._parameters(question)
-                )
+            response = await self._model.request(
+                _messages(question.turns), self._settings(question), self._parameters(question)
+            )
         except ModelAPIError as error:
             if (refused := _refused(error, left_out)) is not None:
                 self._left_out.add(refused)
@@ -206,6 +204,8 @@ def _refused(error: Exception, left_out: frozenset[str]) -> str | None:
 
 def _make_model(connection: Connection, name: str) -> _Made:
     """Make the library's model, whose vendor's package tries nothing again by itself: waiting is up to us."""
+    # It warns of settings that a model does not take: these are ours, and left out by it.
+    warnings.filterwarnings("ignore", category=UserWarning, module=r"pydantic_ai\b")
     try:
         match connection.kind:
             case "openai" | "azure":
