@@ -378,7 +378,7 @@ def _tasks(
             mapping=mappings.get(evaluator.name, {}),
             params=values.get(evaluator.name, {}),
             # A function that may stay in this process is called as it is.
-            runner=runners.for_evaluator(evaluator)
+            runner=runners.for_evaluator(evaluator, values.get(evaluator.name, {}))
             if function is None or runners.jailed
             else LocalRunner(function.function),
         )
