@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import pytest
 
+import scorewright
 from command_line import PROGRAM, CommandLine, Finished
 from model_stub import KEY, MODEL, ModelStub, Said, failing, verdict
 from scorewright.cli.main import main
@@ -428,3 +429,15 @@ def test_a_judge_that_comes_along_is_named_instead_of_a_file(cli: CommandLine, s
     assert "bring the user closer" in stub.prompts[0]
     unknown = cli("run", "builtin/helpfulnes", "--data", "rows.jsonl", env=stub.environment)
     assert (unknown.code, 'did you mean "helpfulness"?' in unknown.stderr) == (2, True)
+
+
+def test_a_judge_runs_from_python_too(
+    cli: CommandLine, stub: ModelStub, monkeypatch: pytest.MonkeyPatch
+):
+    for name, value in stub.environment.items():
+        monkeypatch.setenv(name, value)
+
+    rows = [{"input": "q", "output": "a"}]
+    scorewright.evaluate(rows, str(cli.folder / "judge.yaml"), params={"model": "stub/gpt-4o"})
+
+    assert stub.requests[0]["model"] == "gpt-4o"

@@ -14,7 +14,7 @@ import msgspec
 
 from scorewright.domain.convention import Convention, Level
 from scorewright.domain.errors import UsageError
-from scorewright.domain.evaluator import Evaluator, evaluator_from_source, load_evaluator
+from scorewright.domain.evaluator import Evaluator, evaluator_from_source
 from scorewright.domain.excerpt import excerpt
 from scorewright.domain.json_literal import json_literal
 from scorewright.domain.json_value import JsonObject, JsonValue
@@ -29,7 +29,7 @@ from scorewright.domain.suggestion import did_you_mean, name_list, quote
 from scorewright.runners.base import Limits
 from scorewright.runners.local import LocalRunner
 from scorewright.services.evaluation import Evaluation
-from scorewright.services.evaluators import name_apart
+from scorewright.services.evaluators import load_one, name_apart
 from scorewright.services.functions import FunctionEvaluator, evaluator_from_function
 from scorewright.services.plan import Settings, Task
 from scorewright.services.report import Report
@@ -345,7 +345,7 @@ def _evaluator(
             given, name="evaluator", convention=convention, any_import=in_place
         )
     if isinstance(given, (str, Path)):
-        return load_evaluator(Path(given), convention=convention, any_import=in_place)
+        return load_one(Path(given), convention=convention, any_import=in_place)
     return evaluator_from_function(given, convention=convention, in_place=in_place)
 
 

@@ -32,10 +32,13 @@ def load_evaluators(
     Raises:
         EvaluatorError: The caller's: a file cannot be read, or is no evaluator.
     """
-    return name_apart([_load(path, convention=convention, any_import=any_import) for path in paths])
+    return name_apart(
+        [load_one(path, convention=convention, any_import=any_import) for path in paths]
+    )
 
 
-def _load(path: Path, *, convention: Convention | None, any_import: bool) -> Evaluator:
+def load_one(path: Path, *, convention: Convention | None, any_import: bool) -> Evaluator:
+    """Read one evaluator, code or judge; as `load_evaluators`."""
     if path.parent == _CATALOG_FOLDER and not path.exists():
         from scorewright.judges._catalog import catalog_definition
 
