@@ -23,7 +23,7 @@ from scorewright.storage.database import Database
 from scorewright.storage.repositories.attribute_names import add_names, names_of
 from scorewright.storage.repositories.log_records import add_records
 from scorewright.storage.repositories.projects import default_project_id, project_id
-from scorewright.storage.repositories.spans import put_spans
+from scorewright.storage.repositories.spans import add_spans, put_spans
 from scorewright.storage.repositories.traces import claim_traces, release_traces, replace_traces
 from scorewright.storage.tables.metadata import new_id, now_us
 from scorewright.storage.tables.traces import EXCERPT_CHARS
@@ -237,7 +237,7 @@ def _store_spans(
     with database.write() as connection:
         known = claim_traces(connection, rows)
         new = [arrival.traces[row["trace_id"]] for row in rows if row["trace_id"] not in known]
-        put_spans(connection, arrival.span_rows(span for one in new for span in one.tree.spans))
+        add_spans(connection, arrival.span_rows(span for one in new for span in one.tree.spans))
         if known:
             _add_to(connection, arrival, sorted(known))
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from scorewright.storage.statements import execute_plain, upsert
+from scorewright.storage.statements import append_plain, execute_plain, upsert
 from scorewright.storage.tables.spans import spans
 
 #: Ids that one statement asks for.
@@ -24,6 +24,12 @@ def put_spans(connection: sa.Connection, rows: Sequence[dict[str, Any]]) -> None
         index_elements=spans.primary_key.columns, set_=replaced
     )
     execute_plain(connection, statement, rows)
+
+
+def add_spans(connection: sa.Connection, rows: Sequence[dict[str, Any]]) -> None:
+    """Write spans of traces that have none yet, which is quicker."""
+    if rows:
+        append_plain(connection, spans, rows)
 
 
 def bodies_of(

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from scorewright.storage.statements import upsert
+from scorewright.storage.statements import insert_document, upsert
 from scorewright.storage.tables.traces import traces
 
 _KEY: Final = ("project_id", "trace_id")
@@ -29,7 +29,11 @@ def claim_traces(connection: sa.Connection, rows: Sequence[dict[str, Any]]) -> s
     insert = upsert(connection, traces).on_conflict_do_update(
         index_elements=_KEY, set_={"version": traces.c.version + 1}
     )
-    claimed = connection.execute(insert.returning(traces.c.trace_id, traces.c.version), rows)
+    insert = insert.returning(traces.c.trace_id, traces.c.version)
+    if connection.dialect.name == "sqlite":
+        claimed = connection.execute(insert, rows)
+    else:
+        claimed = insert_document(connection, insert, traces, rows)
     return {trace_id for trace_id, version in claimed if version > 1}
 
 
