@@ -133,8 +133,8 @@ def send(
     """
     waiting = iter(list(bodies))
     with ThreadPoolExecutor(connections) as pool:
-        found = pool.map(lambda _: _send_some(address, headers, waiting), range(connections))
-        return [wait_s for some in found for wait_s in some]
+        found = [pool.submit(_send_some, address, headers, waiting) for _ in range(connections)]
+        return [wait_s for some in found for wait_s in some.result()]
 
 
 def _send_some(address: str, headers: dict[str, str], bodies: Iterator[bytes]) -> list[float]:

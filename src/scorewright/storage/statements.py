@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import msgspec
@@ -41,8 +41,11 @@ def execute_plain(
 
 
 def insert_document(
-    connection: sa.Connection, statement: Upsert, table: sa.Table, rows: Sequence[Mapping[str, Any]]
-) -> sa.CursorResult[Any]:
+    connection: sa.Connection,
+    statement: Upsert,
+    rows: Sequence[Mapping[str, Any]],
+    returning: Sequence[sa.Column[Any]],
+) -> Iterable[Sequence[Any]]:
     """Execute an insert of many rows on PostgreSQL with all of them as one JSON document.
 
     One statement a row takes longer there than the row itself, and one that holds all values is long to parse.
@@ -50,22 +53,23 @@ def insert_document(
     Args:
         connection: Where to write.
         statement: An insert, which says what happens to rows that are there.
-        table: Of the statement.
         rows: At least one, of texts, numbers and JSON; all name the same columns, and no two of them the same key.
+        returning: The columns that are asked for.
 
     Returns:
-        What the statement returns.
+        Of each row these columns, as they are then.
     """
     document = msgspec.json.encode(rows)
     if b"\\u0000" in document:  # which PostgreSQL refuses
         document = msgspec.json.encode(without_nul(msgspec.json.decode(document)))
     names = [*rows[0]]
     found = sa.func.json_populate_recordset(
-        sa.literal_column(f"NULL::{table.name}"),
+        sa.literal_column(f"NULL::{statement.table.name}"),
         sa.cast(sa.literal(document.decode(), sa.Text), postgresql.JSON),
     ).table_valued(*names)
     query = sa.select(*(found.c[name] for name in names))
-    return connection.execute(statement.from_select(names, query))
+    found: Any = connection.execute(statement.from_select(names, query).returning(*returning))
+    return found
 
 
 def append_plain(
