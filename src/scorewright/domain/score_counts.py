@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping
 from itertools import accumulate
@@ -56,11 +57,7 @@ class ScoreCounts:
             return [None] * len(percents)
         scores = sorted(self._counts)
         sums = list(accumulate(self._counts[score] for score in scores))
-        found: list[float | None] = []
-        for percent in percents:
-            rank = max(1, math.ceil(sums[-1] * percent / 100))
-            found.append(next(s for s, below in zip(scores, sums, strict=True) if below >= rank))
-        return found
+        return [scores[bisect_left(sums, rank_of(percent, sums[-1]))] for percent in percents]
 
     def _merge(self, bits: int, counts: Mapping[float, int]) -> None:
         coarser = min(self.bits, bits)
@@ -71,6 +68,11 @@ class ScoreCounts:
         while len(self._counts) > MAX_SCORES and self.bits > _LEAST_BITS:
             self.bits = max(_LEAST_BITS, self.bits - _STEP_BITS)
             self._counts = _coarsen(self._counts, self.bits)
+
+
+def rank_of(percent: float, count: int) -> int:
+    """Return which of so many scores in order, from 1, is the percentile."""
+    return max(1, math.ceil(count * percent / 100))
 
 
 def _coarsen(counts: Mapping[float, int], bits: int) -> Counter[float]:
