@@ -17,11 +17,11 @@ from scorewright.services.run_model import FrozenEvaluator
 from scorewright.services.run_results import PERCENTS
 from scorewright.storage.database import Database
 from scorewright.storage.repositories import result_times as time_rows
-from scorewright.storage.repositories.result_times import TimeKey
+from scorewright.storage.repositories.result_times import LENGTHS_S, Added, start_of
 from scorewright.storage.tables.metadata import now_us
 
 Every: TypeAlias = Literal["hour", "day"]
-LENGTH_S: Final[dict[str, int]] = {"hour": 3_600, "day": 86_400}
+_LENGTH_S: Final = dict(zip(("hour", "day"), LENGTHS_S, strict=True))
 #: Of a window, and of an answer.
 MAX_TIMES: Final = 1_000
 MAX_POINTS: Final = 10_000
@@ -64,23 +64,17 @@ def add(
     found: Sequence[tuple[FrozenEvaluator, Rollup]],
 ) -> None:
     """Add what some results of a run amount to, in the transaction that writes them, at its end."""
-    rollups: dict[TimeKey, Rollup] = {}
-    ranges: dict[TimeKey, tuple[float, float] | None] = {}
-    for one, rollup in found:
-        if not rollup.summary.judged:
-            continue
-        for scope_id in (run.task_id, run.project_id):
-            for length_s in LENGTH_S.values():
-                key = TimeKey(
-                    scope_id,
-                    length_s,
-                    _start_us(created_us, length_s),
-                    one.evaluator.name,
-                    one.evaluator_id,
-                    one.evaluator.version,
-                )
-                rollups[key], ranges[key] = rollup, one.evaluator.score_range
-    time_rows.add(connection, rollups, ranges)
+    added = [
+        Added(
+            one.evaluator.name,
+            one.evaluator_id,
+            one.evaluator.version,
+            one.evaluator.score_range,
+            rollup,
+        )
+        for one, rollup in found
+    ]
+    time_rows.add(connection, (run.task_id, run.project_id), created_us, added)
 
 
 def series(
@@ -98,7 +92,7 @@ def series(
         NotFoundError: The caller's: there is no such task.
         UsageError: The caller's: the window is empty, or there is too much in it.
     """
-    length_s = LENGTH_S[window.every]
+    length_s = _LENGTH_S[window.every]
     from_us, to_us = _bounds(window, length_s)
     with database.read() as connection:
         scope_id = project_id
@@ -131,16 +125,12 @@ def _bounds(window: Window, length_s: int) -> tuple[int, int]:
             "from"
         )
     # A time counts when any of it lies in the window.
-    from_us = _start_us(from_us, length_s)
+    from_us = start_of(from_us, length_s)
     if to_us - from_us > (MAX_TIMES + 1) * length_s * 1_000_000:
         raise UsageError(
             f"from: the window has more than {MAX_TIMES:,} times ({window.every}s); give a later one, or another `every`"
         ).at("from")
     return from_us, to_us
-
-
-def _start_us(moment_us: int, length_s: int) -> int:
-    return moment_us - moment_us % (length_s * 1_000_000)
 
 
 def _by_evaluator(rows: Sequence[sa.Row[Any]]) -> list[TimeSeries]:

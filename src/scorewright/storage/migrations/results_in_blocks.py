@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 import sqlalchemy as sa
@@ -14,11 +14,9 @@ from scorewright.domain.result_record import to_item_outcome
 from scorewright.domain.rollup import Rollup
 from scorewright.storage.repositories import result_blocks as block_rows
 from scorewright.storage.repositories import result_times as time_rows
-from scorewright.storage.repositories.result_times import TimeKey
+from scorewright.storage.repositories.result_times import Added
 from scorewright.storage.repositories.results import NumberedRecord, RecordReader
 from scorewright.storage.tables.results import results
-
-_LENGTHS_S: Final = (3_600, 86_400)
 
 
 class _Evaluator(msgspec.Struct, frozen=True):
@@ -71,25 +69,21 @@ def _add(
     part: Sequence[NumberedRecord],
 ) -> None:
     created_us = part[0].created_us
+    added: list[Added] = []
     for at, found in groupby(part, key=lambda one: one.evaluator_no):
         own = [(one.item_no, one.record) for one in found]
         block_rows.insert(connection, run.id, [build_block(at, block_no, created_us, own)])
         evaluator = frozen[at].evaluator
         rollup = Rollup(evaluator.name, score_range=evaluator.score_range)
         rollup.add([number for number, _ in own], [to_item_outcome(one) for _, one in own])
-        rollup.reused = sum(one.reused for _, one in own)
-        keys = [
-            TimeKey(
-                scope_id,
-                length_s,
-                created_us - created_us % (length_s * 1_000_000),
+        rollup.reused = sum(record.reused for _, record in own)
+        added.append(
+            Added(
                 evaluator.name,
                 frozen[at].evaluator_id,
                 evaluator.version,
+                evaluator.score_range,
+                rollup,
             )
-            for scope_id in (run.task_id, run.project_id)
-            for length_s in _LENGTHS_S
-        ]
-        time_rows.add(
-            connection, dict.fromkeys(keys, rollup), dict.fromkeys(keys, evaluator.score_range)
         )
+    time_rows.add(connection, (run.task_id, run.project_id), created_us, added)

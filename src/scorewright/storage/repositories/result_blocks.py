@@ -54,7 +54,7 @@ def heads(connection: sa.Connection, run_id: str, evaluators: Collection[int]) -
     found = connection.execute(
         sa.select(*asked).where(columns.run_id == run_id, columns.evaluator_no.in_(evaluators))
     )
-    return [BlockHead(**{**row, "kinds": _decode_kinds(row["kinds"])}) for row in found.mappings()]
+    return [_to_head(row) for row in found]
 
 
 def columns_of(
@@ -109,6 +109,11 @@ def _to_row(run_id: str, built: BuiltBlock) -> dict[str, Any]:
         "scores": columns.scores,
         "ranks": columns.ranks,
     }
+
+
+def _to_head(row: sa.Row[Any]) -> BlockHead:
+    fields: dict[str, Any] = {**row._mapping}
+    return BlockHead(**{**fields, "kinds": _decode_kinds(row.kinds)})
 
 
 def _by_evaluator(wanted: Collection[BlockHead]) -> dict[int, list[int]]:

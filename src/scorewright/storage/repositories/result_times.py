@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from typing import Any
+from collections.abc import Collection, Sequence
+from typing import Any, Final
 
 import msgspec
 import sqlalchemy as sa
@@ -14,38 +14,66 @@ from scorewright.storage.statements import insert_new
 from scorewright.storage.tables.results import result_times
 
 
-class TimeKey(msgspec.Struct, frozen=True, order=True):
-    """What one roll-up is about."""
+#: How long a time is: an hour, a day. They begin with 1970, UTC.
+LENGTHS_S: Final = (3_600, 86_400)
 
-    scope_id: str
-    length_s: int
-    start_us: int
+
+class Added(msgspec.Struct, frozen=True):
+    """What some results of one evaluator amount to."""
+
+    #: What results call it.
     evaluator: str
     evaluator_id: str
     version: int
+    score_range: tuple[float, float] | None
+    rollup: Rollup
+
+
+def start_of(moment_us: int, length_s: int) -> int:
+    """Return when the time began that a moment is in."""
+    return moment_us - moment_us % (length_s * 1_000_000)
 
 
 def add(
     connection: sa.Connection,
-    found: Mapping[TimeKey, Rollup],
-    score_range: Mapping[TimeKey, tuple[float, float] | None],
+    scope_ids: Collection[str],
+    created_us: int,
+    found: Sequence[Added],
 ) -> None:
-    """Add what some results amount to.
+    """Add what results amount to that were stored at one moment.
 
-    Keys are taken hold of in order, so that two who write never wait for each other; other runs wait until the transaction
-    ends: call this last in it.
+    Keys are taken hold of in order, so that no two who write ever wait for each other; others wait for this transaction to
+    end: call this last in it.
+
+    Args:
+        connection: A transaction.
+        scope_ids: Ids of the task and the project.
+        created_us: The moment.
+        found: By evaluator.
     """
-    for key in sorted(found):
-        low, high = score_range[key] or (None, None)
-        new = {**msgspec.structs.asdict(key), "low": low, "high": high, "body": b""}
-        insert_new(connection, result_times, [new])
-        is_this = [
-            result_times.c[name] == value for name, value in msgspec.structs.asdict(key).items()
-        ]
+    keyed = [
+        ((scope_id, length_s, start_of(created_us, length_s)), one)
+        for scope_id in sorted(scope_ids)
+        for length_s in LENGTHS_S
+        for one in sorted(found, key=lambda one: (one.evaluator, one.evaluator_id, one.version))
+        if one.rollup.summary.judged
+    ]
+    for (scope_id, length_s, start_us), one in keyed:
+        low, high = one.score_range or (None, None)
+        key = {
+            "scope_id": scope_id,
+            "length_s": length_s,
+            "start_us": start_us,
+            "evaluator": one.evaluator,
+            "evaluator_id": one.evaluator_id,
+            "version": one.version,
+        }
+        insert_new(connection, result_times, [{**key, "low": low, "high": high, "body": b""}])
+        is_this = [result_times.c[name] == value for name, value in key.items()]
         stored = connection.scalar(sa.select(result_times.c.body).where(*is_this).with_for_update())
-        rollup = TimeRollup(score_range[key], [stored] if stored else [])
-        rollup.add(found[key])
-        connection.execute(result_times.update().where(*is_this).values(body=rollup.encoded()))
+        whole = TimeRollup(one.score_range, [stored] if stored else [])
+        whole.add(one.rollup)
+        connection.execute(result_times.update().where(*is_this).values(body=whole.encoded()))
 
 
 def between(  # noqa: PLR0913 - each by name
