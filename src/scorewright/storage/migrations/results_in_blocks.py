@@ -36,8 +36,8 @@ _decode = msgspec.json.Decoder(list[_Frozen]).decode
 
 def fill(connection: sa.Connection) -> None:
     """Write what is missing of every run."""
-    columns = sa.column("id"), sa.column("project_id"), sa.column("task_id"), sa.column("resolved")
-    runs = connection.execute(sa.select(*columns).select_from(sa.table("runs"))).all()
+    wanted = sa.text("SELECT id, project_id, task_id, resolved FROM runs")
+    runs: list[sa.Row[Any]] = list(connection.execute(wanted))
     for run in runs:
         frozen = _decode(bytes(run.resolved))
         # Written by one transaction, at one moment: these are the parts that new results have too. Below zero, as the

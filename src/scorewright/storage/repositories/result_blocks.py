@@ -112,8 +112,9 @@ def _to_row(run_id: str, built: BuiltBlock) -> dict[str, Any]:
 
 
 def _to_head(row: sa.Row[Any]) -> BlockHead:
-    fields: dict[str, Any] = {**row._mapping}
-    return BlockHead(**{**fields, "kinds": _decode_kinds(row.kinds)})
+    fields: dict[str, Any] = dict(zip(_HEAD, row, strict=True))
+    fields["kinds"] = _decode_kinds(row.kinds)
+    return BlockHead(**fields)
 
 
 def _by_evaluator(wanted: Collection[BlockHead]) -> dict[int, list[int]]:

@@ -13,7 +13,6 @@ from scorewright.domain.time_rollup import TimeRollup
 from scorewright.storage.statements import insert_new
 from scorewright.storage.tables.results import result_times
 
-
 #: How long a time is: an hour, a day. They begin with 1970, UTC.
 LENGTHS_S: Final = (3_600, 86_400)
 
