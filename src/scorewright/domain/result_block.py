@@ -228,9 +228,10 @@ class ResultBlock:
             if position >= start:
                 yield self.item_at(position)
 
-    def scores_left(self) -> Iterator[float]:
-        """Yield the scores that are left."""
-        return compress(self._scores, self._kept_flags()) if self._scores else iter(())
+    def scores_left(self) -> list[float]:
+        """Return the scores that are left, the lowest first."""
+        scores, flags = self._scores, self._flags
+        return [scores[at] for at in self._ranks if flags[at]]
 
     def key_of(self, number: int) -> float | None:
         """Return what an item's result is compared by; None where it is not wanted or has no score."""
@@ -265,14 +266,6 @@ class ResultBlock:
         return self._key(self._scores[position])
 
     def _kept(self) -> Iterable[int]:
-        if self._has_bounds and len(self._ranks) < self._flags.count(1):
-            return sorted(at for at in self._ranks if self._flags[at])
-        return compress(range(self.head.count), self._kept_flags())
-
-    def _kept_flags(self) -> bytes | bytearray:
         if not self._has_bounds:
-            return self._flags
-        kept = bytearray(self.head.count)
-        for position in self._ranks:
-            kept[position] = self._flags[position]
-        return kept
+            return compress(range(self.head.count), self._flags)
+        return sorted(at for at in self._ranks if self._flags[at])

@@ -89,7 +89,7 @@ class ResultSearch:
         order: `item` is by evaluator and by item within it, or by item where items are asked for; the others put
             what is alike into that order, by score item before evaluator.
         by_item: Whether items are asked for that have such a result, and not results.
-        with_scores: Whether only results are wanted that have a score; always so in an order by it, or between bounds.
+        only_counted: Whether only results are wanted whose score counts: it is not out of range.
 
     Raises:
         UsageError: The caller's: there is no word in what is searched for.
@@ -104,7 +104,7 @@ class ResultSearch:
         *,
         order: Order = "item",
         by_item: bool = False,
-        with_scores: bool = False,
+        only_counted: bool = False,
     ) -> None:
         self._connection = connection
         self._run_id = run_id
@@ -114,7 +114,8 @@ class ResultSearch:
         self._words = searched_words(wanted.search) if wanted.search else []
         self._bounds = (wanted.min_score, wanted.max_score)
         is_by_score = order in ("lowest", "highest") or self._bounds != (None, None)
-        self._needs_score = with_scores or is_by_score
+        self._needs_score = only_counted or is_by_score
+        self._needs_range = only_counted or (is_by_score and wanted.is_normalised)
         self._keys = [self._key_of(one) for one in frozen]
 
     def places(self, after: Place | None = None) -> Iterator[Place]:
@@ -243,7 +244,7 @@ class ResultSearch:
 
     def _is_wanted(self, kind: Kind) -> bool:
         wanted = self._wanted
-        if self._needs_score and wanted.is_normalised and kind.out_of_range:
+        if self._needs_range and kind.out_of_range:
             return False
         return (
             (not wanted.statuses or kind.status in wanted.statuses)

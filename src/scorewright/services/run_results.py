@@ -165,7 +165,7 @@ def distributions(
             rows = run_rows.evaluators(connection, run_id)
             return [_distribution(rows[at].name, _rollup(rows[at], frozen[at])) for at in places]
         inside = msgspec.structs.replace(asked.wanted, evaluators=tuple(places))
-        search = ResultSearch(connection, run_id, frozen, inside, with_scores=True)
+        search = ResultSearch(connection, run_id, frozen, inside, only_counted=True)
         counted: dict[int, Counter[float]] = {at: Counter() for at in places}
         for block in search.blocks():
             counted[block.head.evaluator_no].update(block.scores_left())
