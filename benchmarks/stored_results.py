@@ -9,37 +9,29 @@ from pathlib import Path
 from statistics import quantiles
 from typing import Any, Final
 
-import msgspec
 import sqlalchemy as sa
 
 from measure import Figure
-from scorewright.domain.evaluator import evaluator_from_source
+from scorewright.api.paging import read_cursor, write_cursor
 from scorewright.domain.result import FailureCode
-from scorewright.domain.result_block import build_block
-from scorewright.domain.result_record import FailureRecord, ResultRecord, to_item_outcome
-from scorewright.domain.rollup import Rollup
-from scorewright.services import result_times
-from scorewright.services.run_model import FrozenEvaluator, encode_frozen
+from scorewright.domain.result_record import FailureRecord, ResultRecord
 from scorewright.storage.database import Database
-from scorewright.storage.repositories import result_blocks as block_rows
-from scorewright.storage.repositories import results as result_rows
-from scorewright.storage.repositories import runs as run_rows
-from scorewright.storage.repositories import tasks as task_rows
-from scorewright.storage.repositories.projects import default_project_id, ensure_default_project
+from scorewright.storage.repositories.projects import ensure_default_project
 from scorewright.storage.schema import migrate
-from scorewright.storage.tables.metadata import new_id, now_us
+from scorewright.storage.tables.metadata import now_us
 from servers import PROJECT, RunningServer, running_server, stores
+from stored_runs import StoredPart, frozen_evaluator, new_run, new_task, store
 
 BUDGET_MS: Final = 50
 #: Items of the runs; each has three results.
 _RUNS: Final = (300_000, 6_667, 6_667, 6_667, 6_667, 6_667)
 _CHUNK: Final = 2_000
 _WEEK_US: Final = 7 * 86_400 * 1_000_000
-_BODY: Final = "def evaluate(output):\n    return 1.0\n"
 _WORDS: Final = (
     "answer names place date source wrong right misses cites invents repeats explains question "
     "customer order refund invoice late early polite rude short long unclear precise"
 ).split()
+_NAMES: Final = ("similarity", "rating", "length")
 _RANGES: Final = ((0.0, 1.0), (1.0, 5.0), None)
 #: Asked of the largest run: of `results` in every order, the first page and deep ones.
 _FILTERS: Final[dict[str, dict[str, Any]]] = {
@@ -79,7 +71,7 @@ def measure_stored_results(folder: Path, rounds: int) -> list[Figure]:
     with stores(folder) as urls:
         for store, url in urls.items():
             before = _bytes_of(url)
-            runs, wall_s = _fill(url)
+            runs, wall_s = fill(url)
             results = 3 * sum(_RUNS)
             stored = _bytes_of(url) - before
             figures += [
@@ -135,8 +127,6 @@ def _pages(server: RunningServer, path: str, params: dict[str, Any], rounds: int
 
 def _deep_cursor(cursor: str) -> str:
     """Return the place in the midst of a run, of whatever order a cursor is of."""
-    from scorewright.api.paging import read_cursor, write_cursor
-
     key = read_cursor(cursor, (float, int, int)) or (0.0,)
     place = float(key[0])
     if place > 1e12:
@@ -162,122 +152,30 @@ def _p95(name: str, walls: Sequence[float]) -> Figure:
     return Figure(f"{name}, p95", "ms", (quantiles(walls, n=20)[-1],), BUDGET_MS)
 
 
-def _fill(url: str) -> tuple[list[str], float]:
+def fill(url: str) -> tuple[list[str], float]:
     """Store the runs as a worker does; returns their ids and how long it took."""
     database = Database(url)
     migrate(database)
     ensure_default_project(database)
-    project_id, task_id = default_project_id(database), new_id()
-    frozen = [_evaluator(at, score_range) for at, score_range in enumerate(_RANGES)]
-    now = now_us()
-    task = {"id": task_id, "project_id": project_id, "name": "task", "name_key": "task"}
-    about = {"source": {"kind": "dataset"}, "settings": {}}
-    with database.write() as connection:
-        task_rows.insert(
-            connection,
-            {
-                **task,
-                **about,
-                "description": "",
-                "evaluators": [],
-                "revision": 1,
-                "latest_run": len(_RUNS),
-                "created_us": now,
-                "changed_us": now,
-            },
-        )
+    task_id, end_us = new_task(database, "task"), now_us()
+    frozen = list(map(frozen_evaluator, _NAMES, _RANGES))
     chance, wall_s, ids = random.Random(7), 0.0, list[str]()
-    for number, items in enumerate(_RUNS, 1):
-        run_id = new_id()
+    for items in _RUNS:
+        run_id = new_run(database, task_id, frozen, total=items)
         ids.append(run_id)
-        _insert_run(
-            database,
-            {"id": run_id, "project_id": project_id, "task_id": task_id, **about},
-            frozen,
-            number,
-        )
-        for chunk, first in enumerate(range(1, items + 1, _CHUNK)):
+        for number, first in enumerate(range(1, items + 1, _CHUNK)):
             numbers = range(first, min(first + _CHUNK, items + 1))
-            records = [[_record(at, n, chance) for n in numbers] for at in range(len(frozen))]
-            created_us = now - _WEEK_US + _WEEK_US * first // items
+            found = [[(n, _record(at, n, chance)) for n in numbers] for at in range(len(frozen))]
+            created_us = end_us - _WEEK_US + _WEEK_US * first // items
             started_s = time.perf_counter()
-            _store(database, run_id, frozen, chunk, created_us, numbers, records)
+            store(database, run_id, frozen, StoredPart(number, created_us, found))
             wall_s += time.perf_counter() - started_s
     if not database.is_sqlite:
         with database.engine.connect() as connection:  # what autovacuum does sooner or later
-            connection.execution_options(isolation_level="AUTOCOMMIT").execute(
-                sa.text("VACUUM ANALYZE")
-            )
+            own = connection.execution_options(isolation_level="AUTOCOMMIT")
+            own.execute(sa.text("VACUUM ANALYZE"))
     database.close()
     return ids, wall_s
-
-
-def _insert_run(
-    database: Database, row: dict[str, Any], frozen: list[FrozenEvaluator], number: int
-) -> None:
-    zero = dict.fromkeys(("next_chunk", "next_share", "scored", "skipped", "failed"), 0)
-    items = _RUNS[number - 1]
-    values = {"number": number, "status": "completed", "mode": "all", "clock_s": 0.0, "change": 1}
-    values |= {"total": items, "done": items, "next_place": items, "created_us": now_us()}
-    names = [one.evaluator.name for one in frozen]
-    counts = dict.fromkeys(("scored", "skipped", "failed"), 0)
-    with database.write() as connection:
-        run_rows.insert(
-            connection,
-            {
-                **row,
-                **zero,
-                **values,
-                "resolved": encode_frozen(frozen),
-                "started_us": now_us(),
-                "ended_us": now_us(),
-            },
-            [
-                {"run_id": row["id"], "evaluator_no": at, "name": name, **counts}
-                for at, name in enumerate(names)
-            ],
-        )
-
-
-def _store(  # noqa: PLR0913, PLR0917 - what a worker's transaction is about
-    database: Database,
-    run_id: str,
-    frozen: list[FrozenEvaluator],
-    chunk: int,
-    created_us: int,
-    numbers: Sequence[int],
-    records: list[list[ResultRecord]],
-) -> None:
-    rollups: list[Rollup] = []
-    for one, found in zip(frozen, records, strict=True):
-        rollup = Rollup(one.evaluator.name, score_range=one.evaluator.score_range)
-        rollup.add(numbers, [to_item_outcome(record) for record in found])
-        rollups.append(rollup)
-    by_number = [list(zip(numbers, found, strict=True)) for found in records]
-    blocks = [build_block(at, chunk, created_us, found) for at, found in enumerate(by_number)]
-    numbered = [(at, n, one) for at, found in enumerate(by_number) for n, one in found]
-    with database.write() as connection:
-        result_rows.insert(connection, run_id, created_us, numbered)
-        block_rows.insert(connection, run_id, blocks)
-        (run,) = filter(None, [run_rows.lock(connection, run_id)])
-        for row, rollup in zip(run_rows.evaluators(connection, run_id), rollups, strict=True):
-            whole = Rollup(
-                row.name,
-                score_range=frozen[row.evaluator_no].evaluator.score_range,
-                stored=row.rollup,
-            )
-            whole.merge(rollup.encoded())
-            result_rows.add_to_evaluator(
-                connection, run_id, row.evaluator_no, {"rollup": whole.encoded()}
-            )
-        result_times.add(connection, run, created_us, list(zip(frozen, rollups, strict=True)))
-
-
-def _evaluator(at: int, score_range: tuple[float, float] | None) -> FrozenEvaluator:
-    name = ("similarity", "rating", "length")[at]
-    found = evaluator_from_source(_BODY, name=name)
-    ranged = msgspec.structs.replace(found, score_range=score_range)
-    return FrozenEvaluator(evaluator_id=new_id(), evaluator=ranged, mapping={}, params={})
 
 
 def _record(at: int, number: int, chance: random.Random) -> ResultRecord:

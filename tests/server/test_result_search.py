@@ -19,7 +19,7 @@ from scorewright.services.run_model import FrozenEvaluator
 from scorewright.services.run_results import Question
 from scorewright.storage.database import Database
 from scorewright.storage.repositories.projects import default_project_id
-from stored_results import StoredPart, frozen_evaluator, new_run, new_task, store
+from stored_runs import StoredPart, frozen_evaluator, new_run, new_task, store
 
 NAMES = ("similarity", "rating", "length")
 RANGES = ((0.0, 1.0), (1.0, 4.0), None)
