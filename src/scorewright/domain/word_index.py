@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Final
 
@@ -40,15 +41,10 @@ def build_shelves(
     Returns:
         The shelves that hold something.
     """
-    positions_of: dict[str, list[int]] = {}
+    positions_of: defaultdict[str, list[int]] = defaultdict(list)
     for text, positions in texts.items():
         for word in words_of(text):
-            found = positions_of.get(word)
-            if found is None:
-                positions_of[word] = positions
-            else:
-                # Not in place: several words may share the list.
-                positions_of[word] = found + positions
+            positions_of[word] += positions
     for item_id, position in ids:
         positions_of[_id_word(item_id)] = [position]
     shelves: dict[int, list[tuple[bytes, list[int]]]] = {}

@@ -244,7 +244,7 @@ class ResultSearch:
 
     def _is_wanted(self, kind: Kind) -> bool:
         wanted = self._wanted
-        if self._needs_range and kind.out_of_range:
+        if (self._needs_range and kind.out_of_range) or (self._needs_score and not kind.has_score):
             return False
         return (
             (not wanted.statuses or kind.status in wanted.statuses)
@@ -280,7 +280,7 @@ class ResultSearch:
             self._keep_item(blocks, self._wanted.item_id)
             blocks = _still(blocks)
         if self._words and blocks:
-            self._keep_words(blocks, self._words)
+            self._keep_words(blocks)
             blocks = _still(blocks)
         return {(block.head.evaluator_no, block.head.block_no): block for block in blocks}
 
@@ -295,20 +295,29 @@ class ResultSearch:
     def _keep_item(self, blocks: list[ResultBlock], item_id: str) -> None:
         """Keep one item: by the word of its id, or by its number in a block whose ids are the numbers."""
         is_number = item_id.isascii() and item_id.isdigit() and str(int(item_id)) == item_id
-        for block, body in zip(blocks, self._shelves(blocks, ID_MARK), strict=True):
+        for block, body in zip(blocks, self._shelves(blocks, shelf_of(ID_MARK)), strict=True):
             if body is not None and positions_with(body, ID_MARK):
-                block.keep_positions(positions_with(body, id_word(item_id)))
+                block.keep_positions(set(positions_with(body, id_word(item_id))))
             else:
-                block.keep_positions([block.position_of(int(item_id))] if is_number else ())
+                at = block.position_of(int(item_id)) if is_number else None
+                block.keep_positions(() if at is None else (at,))
 
-    def _keep_words(self, blocks: list[ResultBlock], words: Sequence[str]) -> None:
-        for word in words:
-            for block, body in zip(blocks, self._shelves(blocks, word), strict=True):
-                block.keep_positions(() if body is None else positions_with(body, word))
-            blocks = _still(blocks)
+    def _keep_words(self, blocks: list[ResultBlock]) -> None:
+        shelves = {
+            shelf: self._shelves(blocks, shelf) for shelf in sorted(set(map(shelf_of, self._words)))
+        }
+        for at, block in enumerate(blocks):
+            kept: set[int] | None = None
+            for word in self._words:
+                body = shelves[shelf_of(word)][at]
+                found = set(() if body is None else positions_with(body, word))
+                kept = found if kept is None else kept & found
+                if not kept:
+                    break
+            block.keep_positions(kept or ())
 
-    def _shelves(self, blocks: list[ResultBlock], word: str) -> list[bytes | None]:
-        shelf, heads = shelf_of(word), [block.head for block in blocks]
+    def _shelves(self, blocks: list[ResultBlock], shelf: int) -> list[bytes | None]:
+        heads = [block.head for block in blocks]
         bodies = block_rows.shelves_of(self._connection, self._run_id, shelf, heads)
         return [bodies.get((head.evaluator_no, head.block_no)) for head in heads]
 

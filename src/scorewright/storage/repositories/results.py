@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 import sqlalchemy as sa
@@ -11,13 +11,24 @@ import sqlalchemy as sa
 from scorewright.domain.json_value import JsonValue
 from scorewright.domain.result import FailureCode
 from scorewright.domain.result_record import FailureRecord, ResultRecord
-from scorewright.storage.statements import insert_new
+from scorewright.storage.statements import execute_plain, upsert
+from scorewright.storage.tables.metadata import without_nul
 from scorewright.storage.tables.results import results
 from scorewright.storage.tables.runs import run_evaluators
 
 _encode = msgspec.json.Encoder().encode
 _decode_metrics = msgspec.json.Decoder(dict[str, JsonValue]).decode
 _NO_METRICS: dict[str, JsonValue] = {}
+#: What an author's code or data may have put U+0000 into.
+_TEXTS: Final = (
+    "item_id",
+    "explanation",
+    "reason",
+    "failure_type",
+    "failure_message",
+    "failure_traceback",
+    "output",
+)
 
 
 class NumberedRecord(msgspec.Struct, frozen=True):
@@ -37,14 +48,16 @@ def insert(
 ) -> None:
     """Write results, each with its evaluator's place and its item's number; what is there already stays."""
     rows = [_to_row(run_id, created_us, *one) for one in found]
-    insert_new(connection, results, rows)
+    if rows:
+        statement = upsert(connection, results).on_conflict_do_nothing()
+        execute_plain(connection, statement, rows)
 
 
 def _to_row(
     run_id: str, created_us: int, evaluator_no: int, item_no: int, record: ResultRecord
 ) -> dict[str, Any]:
     failure = record.failure
-    return {
+    row = {
         "run_id": run_id,
         "evaluator_no": evaluator_no,
         "item_no": item_no,
@@ -70,6 +83,11 @@ def _to_row(
         "reused": record.reused,
         "created_us": created_us,
     }
+    for name in _TEXTS:
+        text = row[name]
+        if text and "\0" in text:
+            row[name] = without_nul(text)
+    return row
 
 
 class RecordReader:
