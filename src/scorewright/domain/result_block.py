@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import compress, groupby
-from typing import TypeAlias
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import compress
+from typing import Final, TypeAlias
 
 import msgspec
 
@@ -21,8 +21,10 @@ from scorewright.domain.word_index import build_shelves
 
 #: A `Kind`, as it is made a thousand times quicker.
 _KindKey: TypeAlias = tuple[str, bool | None, bool, str | None, bool]
+#: From digits to flags.
+_DIGITS: Final = bytes.maketrans(b"01", b"\0\1")
 #: A position is stored in two bytes.
-MAX_RESULTS = 1 << 16
+MAX_RESULTS: Final = 1 << 16
 
 
 class Kind(msgspec.Struct, frozen=True, array_like=True):
@@ -35,7 +37,7 @@ class Kind(msgspec.Struct, frozen=True, array_like=True):
     has_score: bool
 
 
-class BlockHead(msgspec.Struct, frozen=True, kw_only=True):
+class BlockHead(msgspec.Struct, frozen=True):
     """What is told of a block without reading it."""
 
     evaluator_no: int
@@ -111,6 +113,7 @@ def build_block(
             pack(array("H", ranks)) if ranks else None,
         ),
         build_shelves(
+            len(records),
             _texts(records),
             _ids(found),
         ),
@@ -177,7 +180,7 @@ class ResultBlock:
         self._key = ScoreKey()
         self._has_bounds = False
         #: A byte for each result: 1 where it is still wanted.
-        self._flags: bytes | bytearray = b"\1" * head.count
+        self._flags = b"\1" * head.count
 
     def keep_kinds(self, is_wanted: Sequence[bool]) -> None:
         """Keep the results of some of the kinds."""
@@ -195,15 +198,13 @@ class ResultBlock:
             last = bisect_right(self._ranks, high, key=self._key_at)
         self._ranks = self._ranks[first:last]
 
-    def keep_positions(self, positions: Collection[int]) -> None:
-        """Keep the results at some positions, each given once."""
-        if len(positions) == self.head.count:
-            return
-        kept = bytearray(self.head.count)
-        flags = self._flags
-        for position in positions:
-            kept[position] = flags[position]
-        self._flags = kept
+    def keep_mask(self, mask: int) -> None:
+        """Keep the results whose bit is set; the lowest is the first's."""
+        digits = f"{mask:0{self.head.count}b}".encode()[::-1].translate(_DIGITS)
+        if 0 in self._flags:
+            both = int.from_bytes(digits) & int.from_bytes(self._flags)
+            digits = both.to_bytes(self.head.count)
+        self._flags = digits
 
     def is_empty(self) -> bool:
         """Tell whether it is known that nothing is left."""
@@ -247,24 +248,35 @@ class ResultBlock:
         lowest, highest = self._key_at(self._ranks[0]), self._key_at(self._ranks[-1])
         return key if lowest <= key <= highest else None
 
-    def by_score(self, start: float | None, *, is_falling: bool) -> Iterator[tuple[float, int]]:
+    def by_score(
+        self, start: tuple[float, int] | None, *, is_falling: bool
+    ) -> Iterator[tuple[float, int]]:
         """Yield keys of scores and items in order: the lowest key first, or the highest; then by item.
 
         Args:
-            start: The first key that may come; None for the first there is.
+            start: The first key that may come, and the first item with it; None for the first there is.
             is_falling: Whether the highest comes first.
         """
-        ranks = self._ranks
-        if is_falling:
-            if start is not None:
-                ranks = ranks[: bisect_right(ranks, start, key=self._key_at)]
-            ranks = reversed(ranks)
+        ranks, flags = self._ranks, self._flags
+        first, last = 0, len(ranks)
+        if start is not None and is_falling:
+            last = bisect_right(ranks, start[0], key=self._key_at)
         elif start is not None:
-            ranks = ranks[bisect_left(ranks, start, key=self._key_at) :]
-        flags = self._flags
-        # Keys that are alike come together, but not always in the order of items.
-        for key, positions in groupby((at for at in ranks if flags[at]), key=self._key_at):
-            for position in sorted(positions):
+            first = bisect_left(ranks, start[0], key=self._key_at)
+        while first < last:
+            # All of one key at once: they stand together, but not always in the order of items.
+            if is_falling:
+                key = self._key_at(ranks[last - 1])
+                alike = ranks[bisect_left(ranks, key, first, last, key=self._key_at) : last]
+                last -= len(alike)
+            else:
+                key = self._key_at(ranks[first])
+                alike = ranks[first : bisect_right(ranks, key, first, last, key=self._key_at)]
+                first += len(alike)
+            positions = sorted([at for at in alike if flags[at]])
+            if start is not None and key == start[0]:
+                positions = positions[bisect_left(positions, start[1], key=self.item_at) :]
+            for position in positions:
                 yield key, self.item_at(position)
 
     def _key_at(self, position: int) -> float:

@@ -10,7 +10,7 @@ import msgspec
 import sqlalchemy as sa
 
 from scorewright.domain.result_block import BlockHead, Kind, ResultBlock, ScoreKey
-from scorewright.domain.word_index import ID_MARK, id_word, positions_with, shelf_of
+from scorewright.domain.word_index import ID_MARK, id_word, results_with, shelf_of
 from scorewright.domain.words import searched_words
 from scorewright.services.run_model import FrozenEvaluator
 from scorewright.storage.repositories import result_blocks as block_rows
@@ -18,7 +18,7 @@ from scorewright.storage.repositories import result_blocks as block_rows
 Order: TypeAlias = Literal["item", "newest", "lowest", "highest"]
 #: How many groups of blocks are read at once: few at first, as most pages are full soon.
 _FIRST_READ: Final = 2
-_READ_GROWTH: Final = 4
+_READ_GROWTH: Final = 3
 _MOST_READ: Final = 128
 #: Key with its sign, item, evaluator.
 _Found: TypeAlias = tuple[float, int, int]
@@ -196,7 +196,7 @@ class ResultSearch:
         seen = None
         if after is not None:
             seen = (sign * after.key, after.item_no, after.evaluator_no)
-        start = None if after is None else after.key
+        start = None if after is None else (after.key, after.item_no)
         streams = [_of_block(block, start, sign) for block in blocks]
         for place in heapq.merge(*streams) if len(streams) > 1 else streams[0] if streams else ():
             if (seen is None or place > seen) and (
@@ -265,65 +265,69 @@ class ResultSearch:
             at, size = at + size, min(size * _READ_GROWTH, _MOST_READ)
 
     def _narrowed(self, heads: list[BlockHead]) -> dict[tuple[int, int], ResultBlock]:
+        # Words first: they leave few blocks whose columns have to be read.
+        masks = self._masks(heads) if self._words else [-1] * len(heads)
+        kept = [(head, mask) for head, mask in zip(heads, masks, strict=True) if mask]
         columns = block_rows.columns_of(
-            self._connection, self._run_id, heads, with_scores=self._needs_score
+            self._connection,
+            self._run_id,
+            [head for head, _ in kept],
+            with_scores=self._needs_score,
         )
-        blocks = [
-            ResultBlock(head, columns[head.evaluator_no, head.block_no])
-            for head in heads
-            if (head.evaluator_no, head.block_no) in columns
-        ]
-        for block in blocks:
-            self._narrow(block)
-        blocks = _still(blocks)
+        blocks: list[ResultBlock] = []
+        for head, mask in kept:
+            block = ResultBlock(head, columns[head.evaluator_no, head.block_no])
+            self._narrow(block, mask)
+            blocks.append(block)
         if self._wanted.item_id is not None:
             self._keep_item(blocks, self._wanted.item_id)
-            blocks = _still(blocks)
-        if self._words and blocks:
-            self._keep_words(blocks)
-            blocks = _still(blocks)
-        return {(block.head.evaluator_no, block.head.block_no): block for block in blocks}
+        return {
+            (block.head.evaluator_no, block.head.block_no): block
+            for block in blocks
+            if not block.is_empty()
+        }
 
-    def _narrow(self, block: ResultBlock) -> None:
+    def _narrow(self, block: ResultBlock, mask: int) -> None:
         is_wanted = list(map(self._is_wanted, block.head.kinds))
         if not all(is_wanted):
             block.keep_kinds(is_wanted)
+        if mask >= 0:
+            block.keep_mask(mask)
         key = self._keys[block.head.evaluator_no]
         if self._needs_score and key is not None:
             block.keep_scores(key, *self._bounds)
 
+    def _masks(self, heads: list[BlockHead]) -> list[int]:
+        """Return which results of blocks have all the words."""
+        shelves = {
+            shelf: self._shelves(heads, shelf) for shelf in sorted(set(map(shelf_of, self._words)))
+        }
+        masks: list[int] = []
+        for at, head in enumerate(heads):
+            mask = -1
+            for word in self._words:
+                body = shelves[shelf_of(word)][at]
+                mask &= 0 if body is None else results_with(body, head.count, word)
+                if not mask:
+                    break
+            masks.append(mask)
+        return masks
+
     def _keep_item(self, blocks: list[ResultBlock], item_id: str) -> None:
         """Keep one item: by the word of its id, or by its number in a block whose ids are the numbers."""
         is_number = item_id.isascii() and item_id.isdigit() and str(int(item_id)) == item_id
-        for block, body in zip(blocks, self._shelves(blocks, shelf_of(ID_MARK)), strict=True):
-            if body is not None and positions_with(body, ID_MARK):
-                block.keep_positions(set(positions_with(body, id_word(item_id))))
+        bodies = self._shelves([block.head for block in blocks], shelf_of(ID_MARK))
+        for block, body in zip(blocks, bodies, strict=True):
+            count = block.head.count
+            if body is not None and results_with(body, count, ID_MARK):
+                block.keep_mask(results_with(body, count, id_word(item_id)))
             else:
                 at = block.position_of(int(item_id)) if is_number else None
-                block.keep_positions(() if at is None else (at,))
+                block.keep_mask(0 if at is None else 1 << at)
 
-    def _keep_words(self, blocks: list[ResultBlock]) -> None:
-        shelves = {
-            shelf: self._shelves(blocks, shelf) for shelf in sorted(set(map(shelf_of, self._words)))
-        }
-        for at, block in enumerate(blocks):
-            kept: set[int] | None = None
-            for word in self._words:
-                body = shelves[shelf_of(word)][at]
-                found = set(() if body is None else positions_with(body, word))
-                kept = found if kept is None else kept & found
-                if not kept:
-                    break
-            block.keep_positions(kept or ())
-
-    def _shelves(self, blocks: list[ResultBlock], shelf: int) -> list[bytes | None]:
-        heads = [block.head for block in blocks]
+    def _shelves(self, heads: list[BlockHead], shelf: int) -> list[bytes | None]:
         bodies = block_rows.shelves_of(self._connection, self._run_id, shelf, heads)
         return [bodies.get((head.evaluator_no, head.block_no)) for head in heads]
-
-
-def _still(blocks: list[ResultBlock]) -> list[ResultBlock]:
-    return [block for block in blocks if not block.is_empty()]
 
 
 def _push(
@@ -336,7 +340,7 @@ def _push(
         heapq.heappush(waiting, (*place, at, places))
 
 
-def _of_block(block: ResultBlock, start: float | None, sign: float) -> Iterator[_Found]:
+def _of_block(block: ResultBlock, start: tuple[float, int] | None, sign: float) -> Iterator[_Found]:
     evaluator_no = block.head.evaluator_no
     for key, number in block.by_score(start, is_falling=sign < 0):
         yield sign * key, number, evaluator_no

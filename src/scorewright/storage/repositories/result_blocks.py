@@ -14,6 +14,7 @@ from scorewright.storage.tables.results import result_blocks, result_words
 
 _encode = msgspec.msgpack.Encoder().encode
 _decode_kinds = msgspec.msgpack.Decoder(list[Kind]).decode
+#: As in a `BlockHead`.
 _HEAD: Final = (
     "evaluator_no",
     "block_no",
@@ -112,9 +113,8 @@ def _to_row(run_id: str, built: BuiltBlock) -> dict[str, Any]:
 
 
 def _to_head(row: sa.Row[Any]) -> BlockHead:
-    fields: dict[str, Any] = dict(zip(_HEAD, row, strict=True))
-    fields["kinds"] = _decode_kinds(row.kinds)
-    return BlockHead(**fields)
+    *fields, kinds = row
+    return BlockHead(*fields, _decode_kinds(kinds))
 
 
 def _by_evaluator(wanted: Collection[BlockHead]) -> dict[int, list[int]]:
