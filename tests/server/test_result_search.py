@@ -10,8 +10,7 @@ from typing import Any
 
 from starlette.testclient import TestClient
 
-from scorewright.domain.result import FailureCode
-from scorewright.domain.result_record import FailureRecord, ResultRecord
+from scorewright.domain.result_record import ResultRecord
 from scorewright.domain.words import searched_words, words_of
 from scorewright.services import run_results
 from scorewright.services.result_search import Order, Place, ResultFilter
@@ -19,12 +18,11 @@ from scorewright.services.run_model import FrozenEvaluator
 from scorewright.services.run_results import Question
 from scorewright.storage.database import Database
 from scorewright.storage.repositories.projects import default_project_id
+from stored_records import made_record
 from stored_runs import StoredPart, frozen_evaluator, new_run, new_task, store
 
 NAMES = ("similarity", "rating", "length")
 RANGES = ((0.0, 1.0), (1.0, 4.0), None)
-WORDS = ("Late", "refund", "HÖFLICH", "refunds", "x-ray", "退款", "order", "late-comer")
-CODES = (FailureCode.TIMEOUT, FailureCode.AUTHOR_ERROR)
 START_US = 1_767_225_600_000_000
 ORDERS: tuple[Order, ...] = ("item", "newest", "lowest", "highest")
 
@@ -45,41 +43,6 @@ ANSWERS: dict[str, list[Any]] = {
 }
 
 
-def _record(at: int, number: int, chance: random.Random, *, named: bool) -> ResultRecord:
-    status = chance.choices(("scored", "skipped", "failed"), (8, 1, 1))[0]
-    text = " ".join([f"n{number}", *chance.sample(WORDS, 2)])
-    score, normalised, out_of_range, failure = None, None, False, None
-    if status == "scored" and chance.random() < 0.9:
-        score = chance.choice((0.0, 0.5, 1.0, 2.0, 1 / 3, chance.uniform(-1, 5)))
-        score_range = RANGES[at]
-        if score_range is not None:
-            low, high = score_range
-            out_of_range = not low <= score <= high
-            normalised = None if out_of_range else (score - low) / (high - low)
-    if status == "failed":
-        failure = FailureRecord(chance.choice(CODES), "Error", text, 1, None)
-    return ResultRecord(
-        item_id=f"item-{number}" if named else str(number),
-        evaluator=NAMES[at],
-        version=1,
-        status=status,
-        score=score,
-        normalised_score=normalised,
-        passed=chance.choice((True, False, None)) if status == "scored" else None,
-        metrics={},
-        explanation=text if status == "scored" else None,
-        reason=text if status == "skipped" else None,
-        failure=failure,
-        output="",
-        duration_ms=1.0,
-        out_of_range=out_of_range,
-        digest="",
-        basis="",
-        environment=None,
-        runner="",
-    )
-
-
 class Stored:
     """A run of six parts, and all that is in it."""
 
@@ -98,7 +61,7 @@ class Stored:
             items = [range(first, first + 20), range(first, first + 20, 3)][number == 4]
             found = [
                 [
-                    (n, _record(at, n, chance, named=number == 2))
+                    (n, made_record(at, n, RANGES[at], chance, is_named=number == 2))
                     for n in items
                     if at or n % 5 or number == 1
                 ]
