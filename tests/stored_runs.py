@@ -116,9 +116,9 @@ def store(
         run = run_rows.lock(connection, run_id)
         assert run is not None
         for row, rollup in zip(run_rows.evaluators(connection, run_id), rollups, strict=True):
-            score_range = frozen[row.evaluator_no].evaluator.score_range
+            at: int = row.evaluator_no
+            score_range = frozen[at].evaluator.score_range
             whole = Rollup(row.name, score_range=score_range, stored=row.rollup)
             whole.merge(rollup.encoded())
-            values = {"rollup": whole.encoded()}
-            result_rows.add_to_evaluator(connection, run_id, row.evaluator_no, values)
+            result_rows.add_to_evaluator(connection, run_id, at, {"rollup": whole.encoded()})
         result_times.add(connection, run, part.created_us, list(zip(frozen, rollups, strict=True)))

@@ -113,8 +113,8 @@ def _to_row(run_id: str, built: BuiltBlock) -> dict[str, Any]:
 
 
 def _to_head(row: sa.Row[Any]) -> BlockHead:
-    *fields, kinds = row
-    return BlockHead(*fields, _decode_kinds(kinds))
+    fields: list[Any] = [*row]
+    return BlockHead(*fields[:-1], _decode_kinds(fields[-1]))
 
 
 def _by_evaluator(wanted: Collection[BlockHead]) -> dict[int, list[int]]:

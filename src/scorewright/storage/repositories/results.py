@@ -57,7 +57,7 @@ def _to_row(
     run_id: str, created_us: int, evaluator_no: int, item_no: int, record: ResultRecord
 ) -> dict[str, Any]:
     failure = record.failure
-    row = {
+    row: dict[str, Any] = {
         "run_id": run_id,
         "evaluator_no": evaluator_no,
         "item_no": item_no,
