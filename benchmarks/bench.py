@@ -23,6 +23,7 @@ from measure import Figure, Finished, ratios, run_process, take_turns
 from records import LARGE_BYTES, ROWS, SMALL_BYTES, write_records
 from sandboxes import SANDBOXES, measure_cold_start, measure_throughput, measure_worker
 from server_runs import measure_server_runs
+from stored_results import measure_stored_results
 from traces import measure_traces
 
 HERE = Path(__file__).parent
@@ -124,6 +125,7 @@ BENCHMARKS: dict[str, Callable[[Setting], list[Figure]]] = {
     "server": lambda setting: measure_server_runs(
         setting.folder, setting.rounds, is_full=setting.full
     ),
+    "results": lambda setting: measure_stored_results(setting.folder, setting.rounds),
 }
 
 

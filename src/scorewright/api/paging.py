@@ -28,12 +28,14 @@ Limit = Annotated[int, Query(ge=1, le=MAX_LIMIT, description="entries of a page"
 Cursor = Annotated[str | None, Query(max_length=500, description="next_cursor of the page before")]
 
 
-def write_cursor(*key: str | int) -> str:
+def write_cursor(*key: str | float) -> str:
     """Write where a page ends: the sort key of its last entry."""
     return base64.urlsafe_b64encode(msgspec.json.encode(key)).decode().rstrip("=")
 
 
-def read_cursor(cursor: str | None, kinds: tuple[type, ...]) -> tuple[str | int, ...] | None:
+def read_cursor(
+    cursor: str | None, kinds: tuple[type, ...]
+) -> tuple[str | int | float, ...] | None:
     """Read a cursor back; None for none.
 
     Args:
@@ -47,7 +49,7 @@ def read_cursor(cursor: str | None, kinds: tuple[type, ...]) -> tuple[str | int,
         return None
     try:
         padded = cursor + "=" * (-len(cursor) % 4)
-        key = msgspec.json.decode(base64.urlsafe_b64decode(padded), type=list[str | int])
+        key = msgspec.json.decode(base64.urlsafe_b64decode(padded), type=list[str | int | float])
     except (binascii.Error, ValueError):
         key = []
     if [type(part) for part in key] != list(kinds):

@@ -18,8 +18,10 @@ import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
 from scorewright.domain.errors import CallerError, OurError, ScorewrightError
+from scorewright.domain.result_block import build_block
 from scorewright.domain.result_record import ResultRecord, to_item_outcome
 from scorewright.domain.rollup import Rollup
+from scorewright.services import result_times
 from scorewright.services.report import Report
 from scorewright.services.run_listing import open_items
 from scorewright.services.run_opening import OpenRun
@@ -27,6 +29,7 @@ from scorewright.services.run_part import Part
 from scorewright.services.run_parts import RunParts
 from scorewright.services.runner_pool import PoolClosedError, RunnerPool
 from scorewright.storage.database import Database
+from scorewright.storage.repositories import result_blocks as block_rows
 from scorewright.storage.repositories import results as result_rows
 from scorewright.storage.repositories import runs as run_rows
 from scorewright.storage.repositories import shares as share_rows
@@ -337,6 +340,12 @@ class _ChunkWork:
         places = self._opened.places
         numbered = [(places[one.evaluator], part.whole_number(one.item_id), one) for one in records]
         rollups = self._rollups(numbered, report if is_last else None)
+        created_us = now_us()
+        blocks = [
+            build_block(at, chunk.number, created_us, own)
+            for at in range(len(places))
+            if (own := [(number, one) for place, number, one in numbered if place == at])
+        ]
 
         def act() -> Chunk:
             with self._database.write() as connection:
@@ -344,16 +353,19 @@ class _ChunkWork:
                     connection, self._run_id, self._share_id, chunk, answered
                 ):
                     raise _OvertakenError
-                result_rows.insert(connection, self._run_id, numbered)
+                result_rows.insert(connection, self._run_id, created_us, numbered)
+                block_rows.insert(connection, self._run_id, blocks)
                 run = run_rows.lock(connection, self._run_id)
                 assert run is not None  # noqa: S101 - runs are never deleted
                 self._add_up(connection, run, rollups, answered, report)
-                left = chunk.count - answered
-                if not left:
-                    return chunk
-                return share_rows.split_off(
-                    connection, run, self._share_id, chunk.first + answered, left
-                )
+                left, rest = chunk.count - answered, chunk
+                if left:
+                    rest = share_rows.split_off(
+                        connection, run, self._share_id, chunk.first + answered, left
+                    )
+                by_evaluator = list(zip(self._opened.frozen, rollups, strict=True))
+                result_times.add(connection, run, created_us, by_evaluator)
+                return rest
 
         return self.persistently(act)
 
@@ -384,11 +396,13 @@ class _ChunkWork:
         for row, rollup in zip(run_rows.evaluators(connection, run.id), rollups, strict=True):
             at: int = row.evaluator_no
             state = rollup.summary.state()
-            if row.rollup is not None:
-                rollup.merge(row.rollup)
+            # Of its own: a transaction that fails is tried again with the same roll-ups.
+            score_range = self._opened.frozen[at].evaluator.score_range
+            whole = Rollup(row.name, score_range=score_range, stored=row.rollup)
+            whole.merge(rollup.encoded())
             runner = report.runners[at]
             values: dict[str, Any] = {
-                "rollup": rollup.encoded(),
+                "rollup": whole.encoded(),
                 "scored": row.scored + state.scored,
                 "skipped": row.skipped + state.skipped,
                 "failed": row.failed + state.failed,
