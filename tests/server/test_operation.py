@@ -23,6 +23,7 @@ from fastapi import FastAPI
 from starlette.testclient import TestClient
 
 from callers import new_client
+from scorewright.api.body_limit import OTHER_PARTS_BYTES
 from scorewright.api.context import Context
 from scorewright.domain.errors import UsageError
 from scorewright.services.readiness import SandboxCheck
@@ -319,8 +320,16 @@ def test_a_length_that_is_no_number_is_refused(client: TestClient):
 @pytest.mark.parametrize(
     ("path", "kind", "limit"),
     [
-        ("/api/v1/projects/default/datasets", "multipart/form-data; boundary=x", 3000),
-        ("/api/v1/projects/default/datasets/a/versions", "multipart/form-data; boundary=x", 3000),
+        (
+            "/api/v1/projects/default/datasets",
+            "multipart/form-data; boundary=x",
+            3000 + OTHER_PARTS_BYTES,
+        ),
+        (
+            "/api/v1/projects/default/datasets/a/versions",
+            "multipart/form-data; boundary=x",
+            3000 + OTHER_PARTS_BYTES,
+        ),
         ("/api/v1/projects/default/datasets", "application/json", 1000),
         (KEYS, "multipart/form-data; boundary=x", 1000),
         ("/v1/traces", "application/json", 2000),

@@ -11,7 +11,6 @@ from fastapi.responses import StreamingResponse
 from scorewright.api.context import InContext, ProjectId
 from scorewright.api.editing import ExpectedRevision, etag
 from scorewright.api.idempotency import OnceRoute
-from scorewright.api.limited_body import limited_route
 from scorewright.api.newest import read_newest
 from scorewright.api.paging import Cursor, Limit, Page, read_cursor, write_cursor
 from scorewright.api.schemas.datasets import (
@@ -31,11 +30,7 @@ from scorewright.services import datasets as service
 from scorewright.services.dataset_export import ExportFormat, export
 from scorewright.sources.dataset import from_rows
 
-router = APIRouter(
-    prefix="/datasets",
-    tags=["datasets"],
-    route_class=limited_route(lambda context: context.dataset_limits.body_bytes, OnceRoute),
-)
+router = APIRouter(prefix="/datasets", tags=["datasets"], route_class=OnceRoute)
 
 Named = Annotated[str, Path(max_length=128, description="name or id")]
 VersionNumber = Annotated[int | Literal["latest"], Path(description="number, or latest")]

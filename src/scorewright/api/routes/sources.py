@@ -10,7 +10,6 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import TypeAdapter, ValidationError
 
 from scorewright.api.context import InContext, ProjectId
-from scorewright.api.limited_body import limited_route
 from scorewright.api.schemas.sources import (
     Sample,
     SampleRequest,
@@ -23,11 +22,7 @@ from scorewright.domain.convention import Level
 from scorewright.services.source_items import decoded, first_items
 from scorewright.services.source_opening import filter_of_items, open_described
 
-router = APIRouter(
-    prefix="/sources",
-    tags=["sources"],
-    route_class=limited_route(lambda context: context.dataset_limits.body_bytes),
-)
+router = APIRouter(prefix="/sources", tags=["sources"])
 
 _description: TypeAdapter[SourceDescription] = TypeAdapter(SourceDescription)
 
