@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query, Response
 from fastapi.exceptions import RequestValidationError
 from pydantic import TypeAdapter, ValidationError
 
+from scorewright.api.access import needs
 from scorewright.api.context import InContext, ProjectId
 from scorewright.api.schemas.sources import (
     Sample,
@@ -62,6 +63,7 @@ def list_source_fields(
 
 
 @router.post("/sample", response_model=Sample)
+@needs("read")
 def sample_source(body: SampleRequest, project: ProjectId, context: InContext) -> Response:
     """Return the first items of a source that match its filter."""
     description = to_description(body.source)
