@@ -34,7 +34,8 @@ _BY_SCOPE: Final[dict[Scope, str]] = {
         change_task delete_task restore_task duplicate_task start_run cancel_run pause_run resume_run repeat_run
         delete_trace""",
     "ingest": "export_traces export_logs",
-    "admin": "create_project create_api_key list_api_keys revoke_api_key list_audit_entries",
+    "admin": """create_project purge_dataset purge_evaluator purge_task purge_run create_api_key list_api_keys revoke_api_key
+        list_audit_entries""",
 }
 SCOPES: Final[dict[str, Scope]] = {
     name: scope for scope, names in _BY_SCOPE.items() for name in names.split()

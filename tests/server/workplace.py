@@ -125,6 +125,10 @@ CHANGES: dict[str, Prepare] = {
     "pause_run": lambda at: (f"{at.run()}/pause", {}),
     "resume_run": lambda at: (f"{at.paused()}/resume", {}),
     "repeat_run": lambda at: (f"{at.ended()}/repeat", {"json": {"mode": "all"}}),
+    "purge_dataset": lambda at: (f"{at.deleted(at.dataset())}/purge", {}),
+    "purge_evaluator": lambda at: (f"{at.deleted(at.evaluator())}/purge", {}),
+    "purge_task": lambda at: (f"{at.deleted(at.task())}/purge", {}),
+    "purge_run": lambda at: (f"{at.ended()}/purge", {}),
     "delete_trace": lambda at: (at.trace(), {}),
     "log_in": lambda at: (
         "/api/v1/session",
