@@ -116,12 +116,17 @@ def _invalid(_request: Request, error: Exception) -> JSONResponse:
     invalid = cast("RequestValidationError", error)
     parts = [
         _not_json(one)
-        if one["type"] == "json_invalid"
+        if _is_of_no_json(one)
         else WrongPart(pointer=_pointer(_whole_location(one), invalid.body), detail=one["msg"])
         for one in invalid.errors()
     ]
     detail = "; ".join(f"{part.pointer or 'body'}: {part.detail}" for part in parts[:3])
     return problem(HTTPStatus.UNPROCESSABLE_ENTITY, detail, errors=parts)
+
+
+def _is_of_no_json(error: Mapping[str, Any]) -> bool:
+    """Tell whether the whole body is no JSON: then what stands for a place in it counts its characters."""
+    return error["type"] == "json_invalid" and error["loc"][0] == "body" and len(error["loc"]) == 2
 
 
 def _not_json(error: Mapping[str, Any]) -> WrongPart:

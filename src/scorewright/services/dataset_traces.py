@@ -76,8 +76,9 @@ def add_traces(  # noqa: PLR0913 - each by name
 
     Raises:
         NotFoundError, ConflictError, StaleError: The caller's: the dataset is not there, deleted, or was changed
-            meanwhile; with traces: nothing is found.
-        UsageError, MappingError: The caller's: an id, a field or the filter is none; the pointer says which.
+            meanwhile.
+        UsageError, MappingError: The caller's: an id, a field or the filter is none, which the pointer says; or
+            nothing is found.
         TooLargeError: The caller's: the version would be too large.
     """
     dataset = get_dataset(database, project_id, name_or_id)

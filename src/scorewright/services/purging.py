@@ -6,7 +6,7 @@ The name is free again then, which is sound since no result is left that goes by
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 import sqlalchemy as sa
@@ -22,7 +22,8 @@ from scorewright.storage.database import Database
 from scorewright.storage.repositories import purges
 from scorewright.storage.repositories.evaluators import find_evaluator
 
-_NAMED: int = 3
+#: Of what refers to something, how many a message names.
+_NAMED: Final = 3
 
 
 def purge_dataset(database: Database, project_id: str, ref: str) -> None:
