@@ -52,6 +52,7 @@ fmt: $(VENV)/.lint  ## format the code and mend what can be mended by itself
 docs: $(VENV)/.run  ## write what comes from the code: pages of docs/reference, and openapi.json
 	$(BIN)/python docs/runners_page.py
 	$(BIN)/python docs/openapi_document.py
+	$(BIN)/python docs/rest_api_page.py
 
 migration: $(VENV)/.lint  ## write the revision from the last one to the tables of the code: make migration MESSAGE='…'
 	$(BIN)/python -m scorewright.storage.migrations $(MESSAGE)

@@ -124,6 +124,12 @@ def needs(scope: access.Scope) -> Callable[[Endpoint], Endpoint]:
     return declare
 
 
+def scope_of(endpoint: object, method: str) -> access.Scope:
+    """Return the scope that a route needs: what `needs` declares, or else by its method."""
+    default: access.Scope = "read" if method in _SAFE else "write"
+    return getattr(endpoint, _SCOPE, default)
+
+
 def check_scope(request: Request) -> Caller:
     """Return who asks, who may do what the route of this request does.
 
@@ -134,8 +140,7 @@ def check_scope(request: Request) -> Caller:
     caller = cast("Caller | None", getattr(request.state, "caller", None))
     if caller is None:
         raise HTTPException(HTTPStatus.UNAUTHORIZED, "say who you are", _CHALLENGE)
-    default: access.Scope = "read" if request.method in _SAFE else "write"
-    needed: access.Scope = getattr(request.scope.get("endpoint"), _SCOPE, default)
+    needed = scope_of(request.scope.get("endpoint"), request.method)
     if not caller.may(needed):
         raise HTTPException(
             HTTPStatus.FORBIDDEN,

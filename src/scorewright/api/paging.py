@@ -53,5 +53,7 @@ def read_cursor(
     except (binascii.Error, ValueError):
         key = []
     if [type(part) for part in key] != list(kinds):
-        raise UsageError("cursor: not one of this list; leave it out to start at the beginning")
+        raise UsageError("cursor: not one of this list; leave it out to start at the beginning").at(
+            "cursor"
+        )
     return tuple(key)

@@ -115,11 +115,25 @@ def database_problem(error: Exception) -> JSONResponse:
 def _invalid(_request: Request, error: Exception) -> JSONResponse:
     invalid = cast("RequestValidationError", error)
     parts = [
-        WrongPart(pointer=_pointer(_whole_location(one), invalid.body), detail=one["msg"])
+        _not_json(one)
+        if _is_of_no_json(one)
+        else WrongPart(pointer=_pointer(_whole_location(one), invalid.body), detail=one["msg"])
         for one in invalid.errors()
     ]
-    detail = "; ".join(f"{part.pointer}: {part.detail}" for part in parts[:3])
+    detail = "; ".join(f"{part.pointer or 'body'}: {part.detail}" for part in parts[:3])
     return problem(HTTPStatus.UNPROCESSABLE_ENTITY, detail, errors=parts)
+
+
+def _is_of_no_json(error: Mapping[str, Any]) -> bool:
+    """Tell whether the whole body is no JSON: then what stands for a place in it counts its characters."""
+    return error["type"] == "json_invalid" and error["loc"][0] == "body" and len(error["loc"]) == 2
+
+
+def _not_json(error: Mapping[str, Any]) -> WrongPart:
+    """Say where a body stops being JSON: there is no pointer into what has no structure."""
+    told: Mapping[str, str] = error.get("ctx") or {}
+    cause = told.get("error", error["msg"])
+    return WrongPart(pointer="", detail=f"not JSON from character {error['loc'][-1]} on: {cause}")
 
 
 def _whole_location(error: Mapping[str, Any]) -> Sequence[Any]:
