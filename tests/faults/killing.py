@@ -22,7 +22,8 @@ from scorewright.services import run_results, runs, tasks
 from scorewright.services.run_model import ENDED, TaskSpec
 from scorewright.storage.database import Database
 from scorewright.storage.repositories.projects import ensure_default_project, project_id
-from scorewright.storage.tables import METADATA, results
+from scorewright.storage.schema import migrate
+from scorewright.storage.tables import results
 
 _ROOT = Path(__file__).parents[2]
 _WORKER = Path(__file__).with_name("worker.py")
@@ -34,7 +35,7 @@ EVALUATORS = ("slow", "picky")
 
 def prepare(url: str) -> Database:
     database = Database(url)
-    METADATA.create_all(database.engine)
+    migrate(database)
     ensure_default_project(database)
     return database
 
