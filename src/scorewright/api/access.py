@@ -14,12 +14,13 @@ from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from scorewright.api.context import Context
-from scorewright.api.problem import DATABASE_ERRORS, database_problem, problem
+from scorewright.api.problem import database_problem, problem
 from scorewright.domain.errors import NotFoundError
 from scorewright.domain.suggestion import quote
 from scorewright.services import access
 from scorewright.services.access import ANYONE, Caller
 from scorewright.services.audit import act_as
+from scorewright.storage.database import UNAVAILABLE
 from scorewright.storage.repositories.projects import project_id
 
 Endpoint = TypeVar("Endpoint", bound=Callable[..., object])
@@ -57,7 +58,7 @@ class Gate:
         connection = HTTPConnection(scope)
         try:
             caller = await self._identify(connection)
-        except DATABASE_ERRORS as error:
+        except UNAVAILABLE as error:
             await database_problem(error)(scope, receive, send)
             return
         if caller is None:

@@ -11,8 +11,6 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
-from sqlalchemy.exc import InterfaceError, OperationalError
-from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from starlette.exceptions import HTTPException
 
 from scorewright.domain.errors import (
@@ -23,6 +21,7 @@ from scorewright.domain.errors import (
     StaleError,
     TooLargeError,
 )
+from scorewright.storage.database import UNAVAILABLE
 
 MEDIA_TYPE: Final = "application/problem+json"
 #: Of one message that goes back.
@@ -35,8 +34,6 @@ _STATUSES: Final[tuple[tuple[type[Exception], HTTPStatus], ...]] = (
     (TooLargeError, HTTPStatus.REQUEST_ENTITY_TOO_LARGE),
     (CallerError, HTTPStatus.UNPROCESSABLE_ENTITY),
 )
-#: What a database that is away, locked for long or full makes of a statement.
-DATABASE_ERRORS: Final = (OperationalError, InterfaceError, PoolTimeoutError)
 _log = structlog.get_logger(__name__)
 
 
@@ -80,7 +77,7 @@ def add_handlers(app: FastAPI) -> None:
     app.add_exception_handler(OurError, _ours)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
-    for kind in DATABASE_ERRORS:
+    for kind in UNAVAILABLE:
         app.add_exception_handler(kind, _database)
     app.add_exception_handler(Exception, _unforeseen)
 

@@ -12,14 +12,12 @@ from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 import msgspec
 import sqlalchemy as sa
-from sqlalchemy.exc import OperationalError
-from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from scorewright.domain.errors import StorageError, TooLargeError, TraceError
 from scorewright.domain.json_value import JsonValue
 from scorewright.services.trace_row import trace_row
 from scorewright.sources.stored_spans import span_of, spans_by_trace, trace_by_id, with_body
-from scorewright.storage.database import Database
+from scorewright.storage.database import UNAVAILABLE, Database
 from scorewright.storage.repositories.attribute_names import add_names, names_of
 from scorewright.storage.repositories.log_records import add_records
 from scorewright.storage.repositories.projects import default_project_id, project_id
@@ -199,7 +197,7 @@ def _as_ours() -> Generator[None]:
     """Let what a database cannot do now be an error that is worth trying again."""
     try:
         yield
-    except (OperationalError, PoolTimeoutError) as error:
+    except UNAVAILABLE as error:
         raise StorageError("the database cannot take this now; send it again") from error
 
 

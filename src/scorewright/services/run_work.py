@@ -15,7 +15,6 @@ from typing import Any, Final
 import msgspec
 import sqlalchemy as sa
 import structlog
-from sqlalchemy.exc import SQLAlchemyError
 
 from scorewright.domain.errors import CallerError, OurError, ScorewrightError
 from scorewright.domain.result_block import build_block
@@ -28,7 +27,7 @@ from scorewright.services.run_opening import OpenRun
 from scorewright.services.run_part import Part
 from scorewright.services.run_parts import RunParts
 from scorewright.services.runner_pool import PoolClosedError, RunnerPool
-from scorewright.storage.database import Database
+from scorewright.storage.database import UNAVAILABLE, Database
 from scorewright.storage.repositories import result_blocks as block_rows
 from scorewright.storage.repositories import results as result_rows
 from scorewright.storage.repositories import runs as run_rows
@@ -92,9 +91,7 @@ class RunWork:
         except ScorewrightError as error:
             _log.warning("run failed", run_id=run_id, error=str(error))
             message = str(error)
-        except (
-            SQLAlchemyError
-        ):  # only where this process is to end: its share is found and given on
+        except UNAVAILABLE:  # only where this process is to end: its share is found and given on
             return False
         except Exception as error:  # noqa: BLE001 - a wall: a defect of ours must not be tried for ever
             _log.exception("run failed by a defect", run_id=run_id)
@@ -235,7 +232,7 @@ class RunWork:
         while True:
             try:
                 return act()
-            except SQLAlchemyError as error:
+            except UNAVAILABLE as error:
                 if self._stop.is_set():
                     raise
                 _log.warning("database is tried again", error=str(error)[:300])
@@ -269,7 +266,7 @@ class _ChunkWork:
     def judge(self, chunk: Chunk, is_ending: Callable[[], bool]) -> None:
         """Evaluate a chunk and store its results, in parts where it takes long; hand back what a stop left over."""
         part = self._opened.part(chunk)
-        evaluation = self._opened.evaluation(part, self._previous(chunk))
+        evaluation = self._opened.evaluation(part, self.persistently(lambda: self._previous(chunk)))
         records: list[ResultRecord] = []
         answered = stored = 0
         stored_at_s = time.monotonic()
@@ -300,7 +297,7 @@ class _ChunkWork:
             try:
                 with self._database.read() as connection:
                     self._is_to_stop = run_rows.status_of(connection, self._run_id) != "running"
-            except SQLAlchemyError:  # storing will notice
+            except UNAVAILABLE:  # storing will notice
                 pass
         return self._is_to_stop
 
