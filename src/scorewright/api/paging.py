@@ -8,7 +8,7 @@ from typing import Annotated, Generic, TypeVar
 
 import msgspec
 from fastapi import Query
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from scorewright.domain.errors import UsageError
 
@@ -19,6 +19,9 @@ MAX_LIMIT = 500
 
 class Page(BaseModel, Generic[Entry]):
     """A part of a list."""
+
+    # Generic models do not pass their text on.
+    model_config = ConfigDict(json_schema_extra={"description": "A part of a list."})
 
     items: list[Entry]
     next_cursor: str | None = Field(description="where the next page starts; null on the last one")

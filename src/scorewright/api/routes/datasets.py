@@ -9,6 +9,7 @@ from fastapi import APIRouter, Path, Query, Response
 from fastapi.responses import StreamingResponse
 
 from scorewright.api.context import InContext, ProjectId
+from scorewright.api.document import file_types, headers
 from scorewright.api.editing import ExpectedRevision, etag
 from scorewright.api.idempotency import OnceRoute
 from scorewright.api.newest import read_newest
@@ -214,7 +215,7 @@ def list_dataset_rows(
 @router.get(
     "/{dataset}/versions/{version}/download",
     response_class=StreamingResponse,
-    responses={200: {"content": {kind: {} for kind in _MEDIA_TYPES.values()}}},
+    responses=file_types(_MEDIA_TYPES.values()),
 )
 def download_dataset_version(
     dataset: Named,
@@ -234,7 +235,7 @@ def download_dataset_version(
     )
 
 
-@router.patch("/{dataset}/rows", status_code=201)
+@router.patch("/{dataset}/rows", status_code=201, responses={201: headers("ETag")})
 def edit_dataset_rows(
     *,
     dataset: Named,

@@ -9,6 +9,7 @@ from fastapi.responses import StreamingResponse
 from pydantic import AwareDatetime
 
 from scorewright.api.context import InContext, ProjectId
+from scorewright.api.document import file_types
 from scorewright.api.moments import moment_us_or_none
 from scorewright.api.paging import Cursor, Limit, Page, read_cursor, write_cursor
 from scorewright.api.schemas.runs import DistributionView, ItemView, ResultView
@@ -153,7 +154,7 @@ def list_run_distributions(
 @router.get(
     "/export",
     response_class=StreamingResponse,
-    responses={200: {"content": {kind: {} for kind in _MEDIA_TYPES.values()}}},
+    responses=file_types(_MEDIA_TYPES.values()),
 )
 def export_run_results(
     run: str,
@@ -162,7 +163,7 @@ def export_run_results(
     asked: Asked,
     form: Annotated[ExportForm, Query(alias="format")] = "jsonl",
 ) -> StreamingResponse:
-    """Download results, with the columns of docs/reference/results.md."""
+    """Download results: the fields of a result as columns, those of its failure apart, metrics as JSON text."""
     body = run_results.export(context.database, project, run, asked, form=form)
     return StreamingResponse(
         body,

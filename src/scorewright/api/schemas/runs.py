@@ -77,7 +77,7 @@ class RunView(BaseModel):
 
 
 class ResultView(Result):
-    """What one evaluator made of one item; the fields of docs/reference/results.md."""
+    """What one evaluator made of one item."""
 
     item_no: int = Field(description="of the item in its data, from 1")
     created_at: Moment
