@@ -38,8 +38,6 @@ class Client:
             for path, operations in self._document["paths"].items()
             for method, operation in operations.items()
         }
-        #: What was called.
-        self.called = set[str]()
 
     def __call__(self, operation_id: str, body: Any = None, **given: Any) -> Any:
         """Call an operation; returns its JSON, or the bytes of any other answer.
@@ -54,7 +52,6 @@ class Client:
     def send(self, operation_id: str, body: Any = None, **given: Any) -> tuple[Any, httpx.Headers]:
         """Call an operation; returns the headers of its answer too."""
         method, path, operation = self._operations[operation_id]
-        self.called.add(operation_id)
         path, query, headers = self._parameters(operation, path, given)
         sent = self._body(operation, body)
         answer = self._http.request(method, path, params=tuple(query), headers=headers, **sent)
