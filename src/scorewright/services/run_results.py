@@ -166,10 +166,14 @@ def distributions(
             return [_distribution(rows[at].name, _rollup(rows[at], frozen[at])) for at in places]
         inside = msgspec.structs.replace(asked.wanted, evaluators=tuple(places))
         search = ResultSearch(connection, run_id, frozen, inside, only_counted=True)
-        counted: dict[int, Counter[float]] = {at: Counter() for at in places}
+        counts = {at: (ScoreCounts(), ObservedHistogram()) for at in places}
+        sizes = dict.fromkeys(places, 0)
         for block in search.blocks():
-            counted[block.head.evaluator_no].update(block.scores_left())
-        return [_counted(frozen[at], counted[at]) for at in places]
+            scores = Counter(block.scores_left())
+            for one in counts[block.head.evaluator_no]:
+                one.add(scores)
+            sizes[block.head.evaluator_no] += scores.total()
+        return [_counted(frozen[at], sizes[at], *counts[at]) for at in places]
 
 
 def export(
@@ -303,13 +307,12 @@ def _distribution(name: str, rollup: Rollup) -> Distribution:
     )
 
 
-def _counted(frozen: FrozenEvaluator, counted: Counter[float]) -> Distribution:
-    counts, histogram = ScoreCounts(), ObservedHistogram()
-    counts.add(counted)
-    histogram.add(counted)
+def _counted(
+    frozen: FrozenEvaluator, size: int, counts: ScoreCounts, histogram: ObservedHistogram
+) -> Distribution:
     return Distribution(
         evaluator=frozen.evaluator.name,
-        n=counted.total(),
+        n=size,
         histogram=histogram.document(),
         percentiles=_percentiles(counts),
         bits=counts.bits,

@@ -113,8 +113,9 @@ def _to_row(run_id: str, built: BuiltBlock) -> dict[str, Any]:
 
 
 def _to_head(row: sa.Row[Any]) -> BlockHead:
-    fields: list[Any] = [*row]
-    return BlockHead(*fields[:-1], _decode_kinds(fields[-1]))
+    fields: dict[str, Any] = dict(zip(_HEAD, row, strict=True))
+    fields["kinds"] = _decode_kinds(row.kinds)
+    return BlockHead(**fields)
 
 
 def _by_evaluator(wanted: Collection[BlockHead]) -> dict[int, list[int]]:
