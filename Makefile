@@ -26,7 +26,7 @@ run: $(VENV)/.run  ## install, judge the demo's answers and traces, then serve t
 test: $(VENV)/.test  ## install what the tests need and run the whole suite
 	$(BIN)/python -m pytest --numprocesses=2 --dist=loadfile
 
-test-faults: $(VENV)/.test  ## kill workers KILLS or two hundred times on each database, and look for what is lost or there twice
+test-faults: $(VENV)/.test  ## kill workers and servers KILLS or two hundred times on each database, and count what is lost or there twice
 	$(BIN)/python tests/faults/run.py --kills $(KILLS)
 
 test-instrumentation:  ## run the recipes of docs/how-to/instrument.md with the real SDKs, installed on their own
