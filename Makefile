@@ -26,7 +26,7 @@ run: $(VENV)/.run  ## install, judge the demo's answers and traces, then serve t
 test: $(VENV)/.test  ## install what the tests need and run the whole suite
 	$(BIN)/python -m pytest --numprocesses=2 --dist=loadfile
 
-test-faults: $(VENV)/.test  ## kill workers KILLS or two hundred times on each database, and look for what is lost or there twice
+test-faults: $(VENV)/.test  ## kill workers and servers KILLS or two hundred times on each database, and count what is lost or there twice
 	$(BIN)/python tests/faults/run.py --kills $(KILLS)
 
 test-instrumentation:  ## run the recipes of docs/how-to/instrument.md with the real SDKs, installed on their own
@@ -52,6 +52,7 @@ fmt: $(VENV)/.lint  ## format the code and mend what can be mended by itself
 docs: $(VENV)/.run  ## write what comes from the code: pages of docs/reference, and openapi.json
 	$(BIN)/python docs/runners_page.py
 	$(BIN)/python docs/openapi_document.py
+	$(BIN)/python docs/rest_api_page.py
 
 migration: $(VENV)/.lint  ## write the revision from the last one to the tables of the code: make migration MESSAGE='…'
 	$(BIN)/python -m scorewright.storage.migrations $(MESSAGE)

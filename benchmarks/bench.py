@@ -18,10 +18,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ingest import measure_ingest
 from measure import Figure, Finished, ratios, run_process, take_turns
 from records import LARGE_BYTES, ROWS, SMALL_BYTES, write_records
 from sandboxes import SANDBOXES, measure_cold_start, measure_throughput, measure_worker
 from server_runs import measure_server_runs
+from stored_results import measure_stored_results
 from traces import measure_traces
 
 HERE = Path(__file__).parent
@@ -119,9 +121,11 @@ BENCHMARKS: dict[str, Callable[[Setting], list[Figure]]] = {
     "deno": lambda setting: measure_sandbox(setting, "deno"),
     "trace": lambda setting: measure_traces(setting.rounds),
     "memory": measure_memory,
+    "ingest": lambda setting: measure_ingest(setting.folder, setting.rounds, is_full=setting.full),
     "server": lambda setting: measure_server_runs(
         setting.folder, setting.rounds, is_full=setting.full
     ),
+    "results": lambda setting: measure_stored_results(setting.folder, setting.rounds),
 }
 
 

@@ -100,6 +100,7 @@ def _make_task(server: RunningServer, rows: int) -> str:
         "name": f"task-{rows}",
         "source": {"kind": "dataset", "dataset": f"rows-{rows}"},
         "evaluators": [{"evaluator": name.replace("_", "-")} for name in _EVALUATORS],
+        "settings": {"reuse": False},
     }
     server.client.post(f"{PROJECT}/tasks", json=body).raise_for_status()
     return str(body["name"])

@@ -22,7 +22,8 @@ from scorewright.services import run_results, runs, tasks
 from scorewright.services.run_model import ENDED, TaskSpec
 from scorewright.storage.database import Database
 from scorewright.storage.repositories.projects import ensure_default_project, project_id
-from scorewright.storage.tables import METADATA, results
+from scorewright.storage.schema import migrate
+from scorewright.storage.tables import results
 
 _ROOT = Path(__file__).parents[2]
 _WORKER = Path(__file__).with_name("worker.py")
@@ -34,7 +35,7 @@ EVALUATORS = ("slow", "picky")
 
 def prepare(url: str) -> Database:
     database = Database(url)
-    METADATA.create_all(database.engine)
+    migrate(database)
     ensure_default_project(database)
     return database
 
@@ -121,20 +122,23 @@ def disturb(
         while runs.find(database, project, run_id).status not in ENDED:
             assert time.monotonic() < ends_at_s, runs.find(database, project, run_id)
             if killed < kills:
-                at = chance.randrange(at_once)
-                if (
-                    chance.random() < 0.7
-                ):  # the others die while they start, and take over what was left
-                    _wait_started(alive[at])
-                time.sleep(chance.random() ** 2 * 1.5)
-                alive[at].kill()
-                alive[at].wait()
-                _close(alive[at])
-                alive[at] = spawn(url)
+                kill_one(alive, url, chance)
                 killed += 1
             else:
                 time.sleep(0.05)
     return killed
+
+
+def kill_one(alive: list[subprocess.Popen[str]], url: str, chance: random.Random) -> None:
+    """Kill one of the workers, in a while, and start another in its place."""
+    at = chance.randrange(len(alive))
+    if chance.random() < 0.7:  # the others die while they start, and take over what was left
+        _wait_started(alive[at])
+    time.sleep(chance.random() ** 2 * 1.5)
+    alive[at].kill()
+    alive[at].wait()
+    _close(alive[at])
+    alive[at] = spawn(url)
 
 
 def disturb_server(url: str, task: str, *, chance: random.Random, kills: int) -> tuple[str, int]:
@@ -145,7 +149,7 @@ def disturb_server(url: str, task: str, *, chance: random.Random, kills: int) ->
     """
     killed = 0
     run_id = ""
-    ends_at_s = time.monotonic() + 300
+    ends_at_s: float | None = None
     while True:
         with _server(url) as (process, client):
             if not run_id:
@@ -153,11 +157,13 @@ def disturb_server(url: str, task: str, *, chance: random.Random, kills: int) ->
                 assert made.status_code == 201, made.text
                 run_id = made.json()["id"]
             lives_until_s = time.monotonic() + chance.random() ** 2 * 1.5
-            while killed >= kills or time.monotonic() < lives_until_s:
+            if killed >= kills and ends_at_s is None:  # how long killing takes is no matter
+                ends_at_s = time.monotonic() + 300
+            while ends_at_s is not None or time.monotonic() < lives_until_s:
                 found = client.get(f"{_RUNS}/{run_id}").json()
                 if found["status"] in ENDED:
                     return run_id, killed
-                assert time.monotonic() < ends_at_s, found
+                assert ends_at_s is None or time.monotonic() < ends_at_s, found
                 time.sleep(0.02)
             process.kill()
             killed += 1
@@ -187,10 +193,15 @@ def _close(process: subprocess.Popen[str]) -> None:
         process.stdout.close()
 
 
-def differences(found: dict[str, Any], expected: dict[str, Any]) -> list[str]:
-    """Say what is lost, there twice, or different."""
+def lost_and_twice(found: dict[str, Any], expected: dict[str, Any]) -> tuple[int, int]:
+    """Count the results that are lost, and those that are there more than once."""
     keys = Counter((row[0], row[1]) for row in found["rows"])
     wanted = Counter((row[0], row[1]) for row in expected["rows"])
-    said = [f"lost: {len(wanted - keys)}", f"twice: {len(keys - wanted)}"]
-    wrong = [one for one in said if not one.endswith(" 0")]
+    return (wanted - keys).total(), (keys - wanted).total()
+
+
+def differences(found: dict[str, Any], expected: dict[str, Any]) -> list[str]:
+    """Say what is lost, there twice, or different."""
+    lost, twice = lost_and_twice(found, expected)
+    wrong = [f"{what}: {count}" for what, count in (("lost", lost), ("twice", twice)) if count]
     return wrong + [name for name in expected if found[name] != expected[name]]

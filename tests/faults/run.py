@@ -21,11 +21,13 @@ from faults.killing import (
     differences,
     disturb,
     disturb_server,
+    lost_and_twice,
     make_task,
     outcome,
     prepare,
-    undisturbed,
 )
+from faults.meddling import meddle, rows_of
+from run_parts import work_off
 from scorewright.storage.database import Database, sqlite_url
 
 _ITEMS = 1_200
@@ -57,28 +59,82 @@ def _kill_on(name: str, url: str, kills: int, chance: random.Random) -> int:
 
 
 def _kill_with(database: Database, name: str, url: str, kills: int, chance: random.Random) -> int:
-    expected = undisturbed(database, _ITEMS)
-    killed = number = wrong = 0
+    """Kill so many times; returns how much was lost, there twice, or different."""
+    suite = _Suite(database, url, chance)
+    killed = number = 0
     while killed < kills:
+        what, play = suite.rounds[number % len(suite.rounds)]
         number += 1
-        at_most = min(_KILLS, kills - killed)
-        if number % 3 == 0:
-            what = "server"
-            make_task(database, _ITEMS, f"disturbed-{number}")
-            run_id, more = disturb_server(url, f"disturbed-{number}", chance=chance, kills=at_most)
-        else:
-            what = "workers"
-            run_id = begin(database, _ITEMS, f"disturbed-{number}")
-            at_once = 1 if database.is_sqlite else 2
-            more = disturb(database, url, run_id, chance=chance, kills=at_most, at_once=at_once)
+        more, wrong = play(f"disturbed-{number}", min(_KILLS, kills - killed))
         killed += more
-        found = differences(outcome(database, run_id), expected)
-        wrong += bool(found)
         print(
-            f"{name}: {killed} kills, {number} runs ({what}): {', '.join(found) or 'all is there once'}"
+            f"{name}: {killed} kills, round {number} ({what}): {', '.join(wrong) or 'all is there once'}"
         )
         sys.stdout.flush()
-    return wrong
+    totals = ", ".join(f"{count} {what}" for what, count in suite.totals.items())
+    print(f"{name}: {killed} kills: {totals}")
+    sys.stdout.flush()
+    return sum(suite.totals.values())
+
+
+class _Suite:
+    """What is done on one database, round by round; each takes a name and how many to kill, and says what is wrong."""
+
+    def __init__(self, database: Database, url: str, chance: random.Random) -> None:
+        self._database = database
+        self._url = url
+        self._chance = chance
+        self._at_once = 1 if database.is_sqlite else 2
+        run_id = begin(database, _ITEMS, "undisturbed")
+        work_off(database)
+        self._expected = outcome(database, run_id)
+        self._expected_rows = rows_of(database, run_id)
+        self.totals = dict.fromkeys(("lost", "there twice", "different"), 0)
+        self.rounds = (
+            ("workers", self._workers),
+            ("meddling", self._meddling),
+            ("server", self._server),
+        )
+
+    def _workers(self, task: str, kills: int) -> tuple[int, list[str]]:
+        run_id = begin(self._database, _ITEMS, task)
+        killed = disturb(
+            self._database,
+            self._url,
+            run_id,
+            chance=self._chance,
+            kills=kills,
+            at_once=self._at_once,
+        )
+        return killed, self._count(run_id)
+
+    def _server(self, task: str, kills: int) -> tuple[int, list[str]]:
+        make_task(self._database, _ITEMS, task)
+        run_id, killed = disturb_server(self._url, task, chance=self._chance, kills=kills)
+        return killed, self._count(run_id)
+
+    def _meddling(self, task: str, kills: int) -> tuple[int, list[str]]:
+        wrong, _ = meddle(
+            self._database,
+            self._url,
+            count=_ITEMS,
+            name=task,
+            expected=self._expected_rows,
+            chance=self._chance,
+            kills=kills,
+            at_once=self._at_once,
+        )
+        self.totals["different"] += len(wrong)
+        return kills, wrong
+
+    def _count(self, run_id: str) -> list[str]:
+        found = outcome(self._database, run_id)
+        lost, twice = lost_and_twice(found, self._expected)
+        wrong = differences(found, self._expected)
+        self.totals["lost"] += lost
+        self.totals["there twice"] += twice
+        self.totals["different"] += bool(wrong) and not lost + twice
+        return wrong
 
 
 @contextmanager

@@ -11,6 +11,7 @@ import uvicorn
 from run_parts import make_parts
 from scorewright.api.app import create_app
 from scorewright.api.context import Context
+from scorewright.cli.server_log import start_log
 from scorewright.services import run_work, run_worker
 from scorewright.services.settings import Settings
 from scorewright.storage.database import Database
@@ -18,6 +19,7 @@ from scorewright.storage.sole_user import sole_user
 
 
 def main(url: str) -> None:
+    start_log()  # not on stdout, which is read here
     work = cast("Any", run_work)
     work._MAX_ITEMS, work._STORE_EVERY_S = 40, 0.05
     cast("Any", run_worker)._TICK_S = 0.1

@@ -10,11 +10,13 @@ import sys
 from typing import Any, cast
 
 from run_parts import make_parts
+from scorewright.cli.server_log import start_log
 from scorewright.services import run_work, run_worker
 from scorewright.storage.database import Database
 
 
 def main(url: str) -> None:
+    start_log()  # not on stdout, which is read here
     settings = cast("Any", run_work)
     settings._MAX_ITEMS, settings._STORE_EVERY_S = 40, 0.05
     cast("Any", run_worker)._TICK_S = 0.1

@@ -22,20 +22,22 @@ from scorewright.domain.errors import ConflictError
 from scorewright.services import dataset_loading
 from scorewright.services.dataset_loading import DatasetLimits, loading, remove_abandoned
 from scorewright.services.datasets import DatasetFields, create_dataset
+from scorewright.services.settings import Settings
 from scorewright.sources.dataset import from_rows
 from scorewright.storage.database import Database
 from scorewright.storage.repositories.projects import ensure_default_project, project_id
 from scorewright.storage.tables import dataset_rows, dataset_versions
 
 ROOT = "/api/v1/projects/default/datasets"
-LIMITS = DatasetLimits(upload_bytes=100_000, unpacked_bytes=200_000, rows=5_000, body_bytes=20_000)
+LIMITS = DatasetLimits(unpacked_bytes=200_000, rows=5_000)
+SETTINGS = Settings(max_upload_bytes=100_000, max_body_bytes=20_000)
 
 
 @pytest.fixture
 def bounded(database: Database) -> Generator[TestClient]:
     """A caller of a server that takes little."""
     ensure_default_project(database)
-    context = Context(database, dataset_limits=LIMITS)
+    context = Context(database, dataset_limits=LIMITS, settings=SETTINGS)
     with new_client(context) as found:
         yield found
 

@@ -29,7 +29,8 @@ from starlette.testclient import TestClient
 
 from callers import new_client
 from scorewright.api.context import Context
-from scorewright.services.ingest import IngestLimits
+from scorewright.services import ingest
+from scorewright.services.ingest import IngestLimits, settle_traces
 from scorewright.storage.database import Database
 from scorewright.storage.repositories.projects import ensure_default_project
 from scorewright.storage.tables import projects
@@ -207,6 +208,61 @@ def test_of_two_versions_of_a_span_the_one_that_says_more_stays(client: TestClie
         client.delete(f"{TRACES}/{one['trace_id']}")
     send(client, short, long)
     assert summaries(client)[0]["tokens"]["input_tokens"] == 10
+
+
+def test_a_large_trace_is_told_anew_when_it_has_grown_or_is_quiet(
+    client: TestClient, database: Database, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(ingest, "_LARGE_TRACE", 20)
+
+    def count() -> int:
+        return summaries(client)[0]["span_count"]
+
+    send(client, *(a_span(1, number, attributes=ANSWERED) for number in range(1, 31)))
+    send(client, *(a_span(1, number, 1, attributes=ANSWERED) for number in (31, 32)))
+    assert count() == 30  # a few more wait
+    before = summaries(client)
+    send(client, a_span(1, 32, 1, attributes=ANSWERED))
+    assert summaries(client) == before  # the same again changes nothing
+    send(client, a_span(1, 33, 1, attributes=ANSWERED))
+    assert count() == 33  # a tenth more does not
+
+    send(client, a_span(1, 34, 1, attributes=ANSWERED))
+    assert settle_traces(database, quiet_us=3_600_000_000) == 0
+    assert count() == 33
+    assert settle_traces(database, quiet_us=-1_000_000) == 1
+    assert settle_traces(database, quiet_us=-1_000_000) == 0
+    assert count() == 34
+
+    send(client, a_span(1, 35, 1, attributes=ANSWERED))
+    trace = client.get(f"{TRACES}/{1:032x}").json()
+    assert (trace["trace"]["span_count"], len(trace["spans"])) == (
+        35,
+        35,
+    )  # who looks at it sees all of it
+    assert count() == 35
+
+
+@pytest.mark.parametrize("path", recorded(), ids=lambda path: path.name)
+def test_put_together_later_a_trace_is_told_as_if_it_had_come_whole(
+    path: Any, client: TestClient, database: Database, monkeypatch: pytest.MonkeyPatch
+):
+    sent = json.loads(path.read_bytes())
+    assert client.post("/v1/traces", json=sent).status_code == 200
+    expected = told(client)
+    for one in expected:
+        client.delete(f"{TRACES}/{one['trace_id']}")
+    monkeypatch.setattr(ingest, "_LARGE_TRACE", 1)
+    monkeypatch.setattr(ingest, "_LEAST_GROWTH", 1e9)
+
+    for block in sent["resourceSpans"]:
+        for scope in block["scopeSpans"]:
+            for span in scope["spans"]:
+                part = {**block, "scopeSpans": [{**scope, "spans": [span]}]}
+                client.post("/v1/traces", json={"resourceSpans": [part]})
+    settle_traces(database, quiet_us=-1_000_000)
+
+    assert told(client) == expected
 
 
 def test_requests_with_spans_of_the_same_traces_at_once_end_with_the_right_summaries(

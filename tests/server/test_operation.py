@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Generator, Iterator
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,8 @@ from fastapi import FastAPI
 from starlette.testclient import TestClient
 
 from callers import new_client
+from databases import new_database, postgres_binaries
+from scorewright.api.body_limit import OTHER_PARTS_BYTES
 from scorewright.api.context import Context
 from scorewright.domain.errors import UsageError
 from scorewright.services.readiness import SandboxCheck
@@ -319,8 +322,16 @@ def test_a_length_that_is_no_number_is_refused(client: TestClient):
 @pytest.mark.parametrize(
     ("path", "kind", "limit"),
     [
-        ("/api/v1/projects/default/datasets", "multipart/form-data; boundary=x", 3000),
-        ("/api/v1/projects/default/datasets/a/versions", "multipart/form-data; boundary=x", 3000),
+        (
+            "/api/v1/projects/default/datasets",
+            "multipart/form-data; boundary=x",
+            3000 + OTHER_PARTS_BYTES,
+        ),
+        (
+            "/api/v1/projects/default/datasets/a/versions",
+            "multipart/form-data; boundary=x",
+            3000 + OTHER_PARTS_BYTES,
+        ),
         ("/api/v1/projects/default/datasets", "application/json", 1000),
         (KEYS, "multipart/form-data; boundary=x", 1000),
         ("/v1/traces", "application/json", 2000),
@@ -415,6 +426,38 @@ def test_the_backup_of_the_page_is_whole_while_the_server_writes(tmp_path: Path)
     assert set(made[:before]) <= {key["id"] for key in keys}
 
 
+def test_the_backup_of_the_page_is_whole_on_postgresql(postgres: str, tmp_path: Path):
+    page = ROOT.joinpath("docs/how-to/operate.md").read_text(encoding="utf-8")
+    dump, restore = re.findall(r"^pg_(?:dump|restore) .*$", page, re.MULTILINE)
+    binaries = postgres_binaries()
+    assert binaries is not None
+    kept, empty = new_database(postgres), new_database(postgres)
+
+    def run(command: str, url: str) -> None:
+        path = f"{binaries}{os.pathsep}{os.environ['PATH']}"
+        environ = {**os.environ, "PATH": path, "SCOREWRIGHT_DATABASE_URL": url}
+        subprocess.run(["sh", "-c", command], cwd=tmp_path, env=environ, check=True)
+
+    with closing(Database(kept)) as database:
+        migrate(database)
+        ensure_default_project(database)
+        with new_client(database) as caller:
+            rows = [{"n": number, "text": "ä\u0001 \\"} for number in range(100)]
+            path = "/api/v1/projects/default/datasets"
+            caller.post(path, json={"name": "rows", "rows": rows}).raise_for_status()
+            before = caller.get(f"{path}/rows/versions/latest/download").content
+            secret = caller.headers["Authorization"].removeprefix("Bearer ")
+            run(dump, kept)  # while it is served
+    run(restore, empty)
+
+    with closing(Database(empty)) as database:
+        assert not migrate(database)  # its tables are there, as this version has them
+        with new_client(database, secret=secret) as caller:
+            assert caller.get(f"{path}/rows/versions/latest/download").content == before
+            more = caller.post(f"{path}/rows/versions", json={"rows": rows})
+            assert (more.status_code, more.json()["number"]) == (201, 2)
+
+
 def test_every_setting_is_on_the_page():
     page = ROOT.joinpath("docs/how-to/operate.md").read_text(encoding="utf-8")
     source = ROOT.joinpath("src/scorewright/services/settings.py").read_text(encoding="utf-8")
@@ -430,6 +473,12 @@ def test_the_description_of_the_api_is_current():
     said = ROOT.joinpath("openapi.json").read_text(encoding="utf-8")
 
     assert said == write_document(), "run: make docs"
+
+
+def test_the_table_of_operations_is_current():
+    from rest_api_page import PAGE, render
+
+    assert PAGE.read_text(encoding="utf-8") == render(), "run: make docs"
 
 
 def test_nothing_is_stored_of_a_login_but_hashes(client: TestClient, database: Database):

@@ -17,6 +17,8 @@ from faults.killing import (
     prepare,
     undisturbed,
 )
+from faults.meddling import meddle, rows_of
+from run_parts import work_off
 
 COUNT = 400
 
@@ -48,3 +50,24 @@ def test_a_killed_server_loses_nothing_and_repeats_nothing(database_url: str):
 
         assert killed > 0
         assert differences(outcome(database, run_id), expected) == []
+
+
+@pytest.mark.timeout(240)
+def test_runs_that_are_meddled_with_while_workers_are_killed_balance(database_url: str):
+    with closing(prepare(database_url)) as database:
+        first = begin(database, COUNT, "undisturbed")
+        work_off(database)
+        expected = rows_of(database, first)
+
+        wrong, _ = meddle(
+            database,
+            database_url,
+            count=COUNT,
+            name="disturbed",
+            expected=expected,
+            chance=random.Random(7),
+            kills=5,
+            at_once=1 if database.is_sqlite else 2,
+        )
+
+        assert wrong == []

@@ -16,6 +16,7 @@ from scorewright.services import run_listing, run_results, run_work, runs, serve
 from scorewright.services.ingest import KnownNames, take_spans
 from scorewright.services.run_model import EvaluatorUse, TaskSpec
 from scorewright.services.run_parts import RunParts, SavedEvaluator
+from scorewright.services.run_results import Question
 from scorewright.services.run_work import RunWork
 from scorewright.sources.stored_traces import Selected, list_stored, open_stored
 from scorewright.storage.database import Database
@@ -101,7 +102,7 @@ def test_spans_that_arrive_in_the_midst_of_a_run_change_nothing_however_they_are
     project = project_id(database, "default")
     run = runs.find(database, project, run_id)
     assert (run.status, run.total, run.done, run.error) == ("completed", 6, 6, None)
-    found = run_results.items(database, project, run_id, after=0, limit=100)
+    found = run_results.items(database, project, run_id, Question(), after=None, limit=100)
     assert [one.item_id for one in found] == [f"{trace:032x}" for trace in range(10, 16)]
 
 
@@ -151,7 +152,7 @@ def test_what_failed_is_judged_again_among_the_very_same_items(database: Databas
     Process(database, parts, again).finish()
 
     for run_id in (parent, again):
-        found = run_results.items(database, project, run_id, after=0, limit=100)
+        found = run_results.items(database, project, run_id, Question(), after=None, limit=100)
         assert [one.item_id for one in found] == [f"{trace:032x}" for trace in (4, 5, 6)]
     run = runs.find(database, project, again)
     assert (run.status, run.counts[0].scored, run.counts[0].failed) == ("completed", 2, 1)

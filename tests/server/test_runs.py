@@ -17,6 +17,7 @@ from scorewright.services import run_results, runs
 from scorewright.services.evaluation import Evaluation
 from scorewright.services.plan import Settings, Task
 from scorewright.services.run_model import ENDED
+from scorewright.services.run_results import Question
 from scorewright.services.run_work import RunWork
 from scorewright.services.run_worker import RunWorker
 from scorewright.services.runner_choice import Runners
@@ -25,7 +26,6 @@ from scorewright.storage.repositories import results as result_rows
 from scorewright.storage.repositories import runs as run_rows
 from scorewright.storage.repositories import shares as share_rows
 from scorewright.storage.repositories.projects import project_id
-from scorewright.storage.repositories.results import ResultFilter
 
 BASE = "/api/v1/projects/default"
 
@@ -109,8 +109,7 @@ def test_summaries_are_those_of_the_stored_results(client: TestClient, database:
         database,
         project_id(database, "default"),
         run["id"],
-        ResultFilter(),
-        names=(),
+        Question(),
         after=None,
         limit=500,
     )
@@ -277,7 +276,7 @@ def test_two_who_store_results_of_one_run_do_not_wait_for_each_other(
     with database.write() as one, database.write() as other:
         for connection, number in ((one, 1), (other, 2)):
             connection.exec_driver_sql("SET LOCAL lock_timeout = '2s'")
-            result_rows.insert(connection, run["id"], [(0, number, records[number - 1])])
+            result_rows.insert(connection, run["id"], 0, [(0, number, records[number - 1])])
         assert run_rows.lock(one, run["id"]) is not None
 
 

@@ -14,12 +14,13 @@ from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from scorewright.api.context import Context
-from scorewright.api.problem import DATABASE_ERRORS, database_problem, problem
+from scorewright.api.problem import database_problem, problem
 from scorewright.domain.errors import NotFoundError
 from scorewright.domain.suggestion import quote
 from scorewright.services import access
 from scorewright.services.access import ANYONE, Caller
 from scorewright.services.audit import act_as
+from scorewright.storage.database import UNAVAILABLE
 from scorewright.storage.repositories.projects import project_id
 
 Endpoint = TypeVar("Endpoint", bound=Callable[..., object])
@@ -57,7 +58,7 @@ class Gate:
         connection = HTTPConnection(scope)
         try:
             caller = await self._identify(connection)
-        except DATABASE_ERRORS as error:
+        except UNAVAILABLE as error:
             await database_problem(error)(scope, receive, send)
             return
         if caller is None:
@@ -124,6 +125,12 @@ def needs(scope: access.Scope) -> Callable[[Endpoint], Endpoint]:
     return declare
 
 
+def scope_of(endpoint: object, method: str) -> access.Scope:
+    """Return the scope that a route needs: what `needs` declares, or else by its method."""
+    default: access.Scope = "read" if method in _SAFE else "write"
+    return getattr(endpoint, _SCOPE, default)
+
+
 def check_scope(request: Request) -> Caller:
     """Return who asks, who may do what the route of this request does.
 
@@ -134,8 +141,7 @@ def check_scope(request: Request) -> Caller:
     caller = cast("Caller | None", getattr(request.state, "caller", None))
     if caller is None:
         raise HTTPException(HTTPStatus.UNAUTHORIZED, "say who you are", _CHALLENGE)
-    default: access.Scope = "read" if request.method in _SAFE else "write"
-    needed: access.Scope = getattr(request.scope.get("endpoint"), _SCOPE, default)
+    needed = scope_of(request.scope.get("endpoint"), request.method)
     if not caller.may(needed):
         raise HTTPException(
             HTTPStatus.FORBIDDEN,

@@ -31,6 +31,8 @@ from scorewright.api.routes import (
     otlp,
     preview,
     projects,
+    purging,
+    result_times,
     results,
     runs,
     session,
@@ -40,6 +42,7 @@ from scorewright.api.routes import (
 )
 from scorewright.api.upkeep import look_after, store_last_used
 from scorewright.services.dataset_loading import remove_abandoned
+from scorewright.services.purging import finish_purges
 
 #: Routes under /api/v1/projects/{project}, one module per noun. Each route needs a key whose scope is `read` or
 #: `write`, by its method, or what `api.access.needs` says above it.
@@ -52,6 +55,8 @@ PROJECT_ROUTERS: Final[tuple[APIRouter, ...]] = (
     evaluators.router,
     logs.router,
     preview.router,
+    result_times.router,
+    purging.router,
     results.router,
     runs.router,
     sources.router,
@@ -113,6 +118,7 @@ def create_app(context: Context) -> FastAPI:
 async def _lifespan(app: FastAPI) -> AsyncGenerator[None]:
     context: Context = app.state.context
     await run_in_threadpool(remove_abandoned, context.database)
+    await run_in_threadpool(finish_purges, context.database)
     await run_in_threadpool(context.runners.start)
     await run_in_threadpool(context.source_reader.start)
     upkeep = asyncio.create_task(look_after(context))

@@ -1,4 +1,8 @@
-"""No body is larger than it may be: told by its length before it is read, or else while it is."""
+"""No body is larger than it may be: told by its length before it is read, or else while it is.
+
+The only place where bodies are bounded as they are sent, so that no route is without a limit. What a body grows to when it is
+unpacked is bounded where that is done: `services.dataset_upload`, `routes.otlp`.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from scorewright.api.problem import problem
 from scorewright.services.settings import Settings
 
+#: Of a form, beside its file.
+OTHER_PARTS_BYTES: Final = 64 << 10
 _UPLOADS: Final = re.compile(r"/api/v1/projects/[^/]+/datasets(/.*)?")
 
 
@@ -51,7 +57,7 @@ class BodyLimit:
             return self._settings.max_ingest_bytes
         is_form = headers.get("content-type", "").lower().startswith("multipart/form-data")
         if is_form and _UPLOADS.fullmatch(path):
-            return self._settings.max_upload_bytes
+            return self._settings.max_upload_bytes + OTHER_PARTS_BYTES
         return self._settings.max_body_bytes
 
 

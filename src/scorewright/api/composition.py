@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from scorewright.api.context import Context
-from scorewright.services.dataset_loading import DatasetLimits
 from scorewright.services.ingest import IngestLimits
 from scorewright.services.runner_choice import Runners
 from scorewright.services.runner_pool import RunnerPool
@@ -49,9 +48,6 @@ def make_context(
     ingest = IngestLimits()
     return Context(
         database,
-        dataset_limits=DatasetLimits(
-            upload_bytes=settings.max_upload_bytes, body_bytes=settings.max_body_bytes
-        ),
         runners=pool or make_pool(settings),
         ingest_limits=IngestLimits(
             max_packed_bytes=min(ingest.max_packed_bytes, settings.max_ingest_bytes),

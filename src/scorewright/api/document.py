@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any, Final, cast
 
 from fastapi.routing import APIRoute
 
+from scorewright.api.introduction import INTRODUCTION
+from scorewright.api.meanings import NAMES, VALUES
 from scorewright.api.problem import MEDIA_TYPE, Problem
 
 Operation = dict[str, Any]
@@ -24,6 +27,16 @@ _TEXTS: Final[dict[int, str]] = {
     429: "too many wrong keys came from this address",
     503: "try again later: something that the server needs is away, or all places are taken",
 }
+_HEADERS: Final[dict[str, str]] = {
+    "Content-Disposition": "proposes a name for the file",
+    "ETag": "the state that it is in: what `If-Match` takes",
+    "Location": "where it is from now on",
+    "Retry-After": "seconds to wait before it is sent again",
+    "Set-Cookie": "the session",
+    "WWW-Authenticate": "Bearer",
+}
+#: Those of errors, by status.
+_PROBLEM_HEADERS: Final = {401: "WWW-Authenticate", 429: "Retry-After", 503: "Retry-After"}
 _SCHEMAS: Final = "#/components/schemas/"
 _REFUSED_BODIES: Final = frozenset({400, 413, 422})
 #: Asked by load balancers, by whatever name and without a key.
@@ -39,15 +52,38 @@ def operation_id(route: APIRoute) -> str:
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Declare errors of a route beside those that follow from what it takes."""
     content = {MEDIA_TYPE: {"schema": {"$ref": f"{_SCHEMAS}{Problem.__name__}"}}}
-    return {status: {"description": _TEXTS[status], "content": content} for status in statuses}
+    found: dict[int | str, dict[str, Any]] = {}
+    for status in statuses:
+        found[status] = {"description": _TEXTS[status], "content": content}
+        if status in _PROBLEM_HEADERS:
+            found[status] |= headers(_PROBLEM_HEADERS[status])
+    return found
+
+
+def headers(*names: str) -> dict[str, Any]:
+    """Declare headers of an answer."""
+    return {
+        "headers": {
+            name: {"description": _HEADERS[name], "schema": {"type": "string"}} for name in names
+        }
+    }
+
+
+def file_types(media_types: Iterable[str]) -> dict[int | str, dict[str, Any]]:
+    """Declare an answer that is a file of one of some types."""
+    schema = {"schema": {"type": "string", "format": "binary"}}
+    content = dict.fromkeys(media_types, schema)
+    return {200: {"content": content, **headers("Content-Disposition")}}
 
 
 def complete(document: dict[str, Any]) -> dict[str, Any]:
-    """Give every operation of a description its summary and its errors."""
+    """Give a description what all its operations have in common, and each its summary, headers and errors."""
+    document["info"]["description"] = INTRODUCTION
     paths = cast("dict[str, dict[str, Operation]]", document["paths"])
     for path, operations in paths.items():
         for method, operation in operations.items():
             _summarise(operation)
+            _require_if_match(operation)
             _add_problems(path, method, operation)
     schemas = document.setdefault("components", {}).setdefault("schemas", {})
     for name in _FASTAPI_ERRORS:
@@ -55,6 +91,9 @@ def complete(document: dict[str, Any]) -> dict[str, Any]:
     problem = Problem.model_json_schema(ref_template=f"{_SCHEMAS}{{model}}")
     schemas.update(problem.pop("$defs"))
     schemas[Problem.__name__] = problem
+    for response in _answers(paths):
+        _add_etag(response, schemas)
+    _describe(document)
     return document
 
 
@@ -64,6 +103,66 @@ def _summarise(operation: Operation) -> None:
     operation["description"] = rest
     if not rest:
         del operation["description"]
+
+
+def _require_if_match(operation: Operation) -> None:
+    """Say that the header must be there: to the framework it may be missing, as the answer is then no 422 but a 428."""
+    for parameter in operation.get("parameters", ()):
+        if parameter["name"].lower() == "if-match":
+            parameter |= {
+                "name": "If-Match",
+                "required": True,
+                "schema": {"type": "string", "maxLength": 100},
+            }
+
+
+def _answers(paths: dict[str, dict[str, Operation]]) -> Iterator[dict[str, Any]]:
+    for operations in paths.values():
+        for operation in operations.values():
+            for status, response in operation["responses"].items():
+                if status < "300":
+                    yield response
+
+
+def _add_etag(response: dict[str, Any], schemas: dict[str, Any]) -> None:
+    """Say that what has a revision comes with its ETag."""
+    schema = response.get("content", {}).get("application/json", {}).get("schema", {})
+    name = schema.get("$ref", "").removeprefix(_SCHEMAS)
+    if "revision" in schemas.get(name, {}).get("properties", ()):
+        response.setdefault("headers", {}).update(headers("ETag")["headers"])
+
+
+def _describe(part: Any) -> None:
+    """Say of all properties, parameters and enumerations that do not say it themselves what they mean."""
+    if isinstance(part, list):
+        for one in cast("list[Any]", part):
+            _describe(one)
+    if not isinstance(part, dict):
+        return
+    found = cast("dict[str, Any]", part)
+    if isinstance(found.get("properties"), dict):
+        for name, schema in found["properties"].items():
+            _describe_by_name(name, schema)
+    if "in" in found and "name" in found:
+        _describe_by_name(found["name"], found)
+    if isinstance(found.get("enum"), list):
+        _describe_values(found)
+    for name, one in found.items():
+        if name not in ("example", "examples", "default"):
+            _describe(one)
+
+
+def _describe_by_name(name: str, schema: dict[str, Any]) -> None:
+    if "description" not in schema and name in NAMES:
+        schema["description"] = NAMES[name]
+
+
+def _describe_values(schema: dict[str, Any]) -> None:
+    for meanings in VALUES:
+        if set(meanings) == set(schema["enum"]):
+            said = [f"`{value}`: {meaning}" for value, meaning in meanings.items()]
+            own = schema.get("description", "").rstrip(".")
+            schema["description"] = (f"{own}. " if own else "") + "; ".join(said)
 
 
 def _add_problems(path: str, method: str, operation: Operation) -> None:

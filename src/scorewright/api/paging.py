@@ -8,7 +8,7 @@ from typing import Annotated, Generic, TypeVar
 
 import msgspec
 from fastapi import Query
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from scorewright.domain.errors import UsageError
 
@@ -20,6 +20,9 @@ MAX_LIMIT = 500
 class Page(BaseModel, Generic[Entry]):
     """A part of a list."""
 
+    # Generic models do not pass their text on.
+    model_config = ConfigDict(json_schema_extra={"description": "A part of a list."})
+
     items: list[Entry]
     next_cursor: str | None = Field(description="where the next page starts; null on the last one")
 
@@ -28,12 +31,14 @@ Limit = Annotated[int, Query(ge=1, le=MAX_LIMIT, description="entries of a page"
 Cursor = Annotated[str | None, Query(max_length=500, description="next_cursor of the page before")]
 
 
-def write_cursor(*key: str | int) -> str:
+def write_cursor(*key: str | float) -> str:
     """Write where a page ends: the sort key of its last entry."""
     return base64.urlsafe_b64encode(msgspec.json.encode(key)).decode().rstrip("=")
 
 
-def read_cursor(cursor: str | None, kinds: tuple[type, ...]) -> tuple[str | int, ...] | None:
+def read_cursor(
+    cursor: str | None, kinds: tuple[type, ...]
+) -> tuple[str | int | float, ...] | None:
     """Read a cursor back; None for none.
 
     Args:
@@ -47,9 +52,11 @@ def read_cursor(cursor: str | None, kinds: tuple[type, ...]) -> tuple[str | int,
         return None
     try:
         padded = cursor + "=" * (-len(cursor) % 4)
-        key = msgspec.json.decode(base64.urlsafe_b64decode(padded), type=list[str | int])
+        key = msgspec.json.decode(base64.urlsafe_b64decode(padded), type=list[str | int | float])
     except (binascii.Error, ValueError):
         key = []
     if [type(part) for part in key] != list(kinds):
-        raise UsageError("cursor: not one of this list; leave it out to start at the beginning")
+        raise UsageError("cursor: not one of this list; leave it out to start at the beginning").at(
+            "cursor"
+        )
     return tuple(key)

@@ -11,8 +11,6 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
-from sqlalchemy.exc import InterfaceError, OperationalError
-from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from starlette.exceptions import HTTPException
 
 from scorewright.domain.errors import (
@@ -23,6 +21,7 @@ from scorewright.domain.errors import (
     StaleError,
     TooLargeError,
 )
+from scorewright.storage.database import UNAVAILABLE
 
 MEDIA_TYPE: Final = "application/problem+json"
 #: Of one message that goes back.
@@ -35,8 +34,6 @@ _STATUSES: Final[tuple[tuple[type[Exception], HTTPStatus], ...]] = (
     (TooLargeError, HTTPStatus.REQUEST_ENTITY_TOO_LARGE),
     (CallerError, HTTPStatus.UNPROCESSABLE_ENTITY),
 )
-#: What a database that is away, locked for long or full makes of a statement.
-DATABASE_ERRORS: Final = (OperationalError, InterfaceError, PoolTimeoutError)
 _log = structlog.get_logger(__name__)
 
 
@@ -80,7 +77,7 @@ def add_handlers(app: FastAPI) -> None:
     app.add_exception_handler(OurError, _ours)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
-    for kind in DATABASE_ERRORS:
+    for kind in UNAVAILABLE:
         app.add_exception_handler(kind, _database)
     app.add_exception_handler(Exception, _unforeseen)
 
@@ -115,11 +112,25 @@ def database_problem(error: Exception) -> JSONResponse:
 def _invalid(_request: Request, error: Exception) -> JSONResponse:
     invalid = cast("RequestValidationError", error)
     parts = [
-        WrongPart(pointer=_pointer(_whole_location(one), invalid.body), detail=one["msg"])
+        _not_json(one)
+        if _is_of_no_json(one)
+        else WrongPart(pointer=_pointer(_whole_location(one), invalid.body), detail=one["msg"])
         for one in invalid.errors()
     ]
-    detail = "; ".join(f"{part.pointer}: {part.detail}" for part in parts[:3])
+    detail = "; ".join(f"{part.pointer or 'body'}: {part.detail}" for part in parts[:3])
     return problem(HTTPStatus.UNPROCESSABLE_ENTITY, detail, errors=parts)
+
+
+def _is_of_no_json(error: Mapping[str, Any]) -> bool:
+    """Tell whether the whole body is no JSON: then what stands for a place in it counts its characters."""
+    return error["type"] == "json_invalid" and error["loc"][0] == "body" and len(error["loc"]) == 2
+
+
+def _not_json(error: Mapping[str, Any]) -> WrongPart:
+    """Say where a body stops being JSON: there is no pointer into what has no structure."""
+    told: Mapping[str, str] = error.get("ctx") or {}
+    cause = told.get("error", error["msg"])
+    return WrongPart(pointer="", detail=f"not JSON from character {error['loc'][-1]} on: {cause}")
 
 
 def _whole_location(error: Mapping[str, Any]) -> Sequence[Any]:

@@ -1,4 +1,4 @@
-"""What a server does by itself now and then: writes when keys were used, forgets what is over."""
+"""What a server does by itself now and then: puts large traces together, writes when keys were used, forgets what is over."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from scorewright.api.context import Context
 from scorewright.services.access import forget_expired_sessions
+from scorewright.services.ingest import settle_traces
 from scorewright.services.once import forget_old
 
-_EVERY_S: Final = 30.0
-#: Forgetting is rarer: once in so many times.
-_FORGET_EVERY: Final = 60
+_EVERY_S: Final = 1.0
+#: These are rarer: once in so many times.
+_STORE_EVERY: Final = 30
+_FORGET_EVERY: Final = 1_800
 _log = structlog.get_logger(__name__)
 
 
@@ -24,9 +26,11 @@ async def look_after(context: Context) -> None:
     while True:
         if times % _FORGET_EVERY == 0:
             await asyncio.to_thread(_forget, context)
+        if times % _STORE_EVERY == _STORE_EVERY - 1:
+            await asyncio.to_thread(store_last_used, context)
+        await asyncio.to_thread(_settle, context)
         await asyncio.sleep(_EVERY_S)
         times += 1
-        await asyncio.to_thread(store_last_used, context)
 
 
 def store_last_used(context: Context) -> None:
@@ -35,6 +39,13 @@ def store_last_used(context: Context) -> None:
         context.last_used.store(context.database)
     except SQLAlchemyError as error:
         _log.warning("uses of keys are not stored", error=type(error).__name__)
+
+
+def _settle(context: Context) -> None:
+    try:
+        settle_traces(context.database)
+    except SQLAlchemyError as error:
+        _log.warning("large traces are not put together", error=type(error).__name__)
 
 
 def _forget(context: Context) -> None:

@@ -9,7 +9,7 @@ from scorewright.domain.errors import EvaluatorError
 from scorewright.domain.suggestion import quote
 
 MAX_NAME_CHARS = 128
-_NAME = rf"[A-Za-z][A-Za-z0-9_-]{{2,{MAX_NAME_CHARS - 1}}}"
+NAME_PATTERN = rf"[A-Za-z][A-Za-z0-9_-]{{2,{MAX_NAME_CHARS - 1}}}"
 _UNNAMED = "unnamed-evaluator"
 
 
@@ -19,7 +19,7 @@ def check_name(name: str) -> None:
     Raises:
         EvaluatorError: The author's.
     """
-    if not re.fullmatch(_NAME, name):
+    if not re.fullmatch(NAME_PATTERN, name):
         raise EvaluatorError(
             f"name: {quote(name)} is no evaluator name; start with a letter, use letters, digits, "
             f"underscores and hyphens (A to Z without accents), 3 to {MAX_NAME_CHARS} characters"

@@ -16,7 +16,7 @@ from scorewright.domain.json_value import JsonValue
 
 
 class FailureCode(StrEnum):
-    """Why an item has no result. Source: contracts §3."""
+    """Why an item has no result."""  # Source: contracts §3.
 
     AUTHOR_ERROR = "author_error"
     TIMEOUT = "timeout"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from array import array
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping
 from itertools import accumulate
@@ -56,11 +58,7 @@ class ScoreCounts:
             return [None] * len(percents)
         scores = sorted(self._counts)
         sums = list(accumulate(self._counts[score] for score in scores))
-        found: list[float | None] = []
-        for percent in percents:
-            rank = max(1, math.ceil(sums[-1] * percent / 100))
-            found.append(next(s for s, below in zip(scores, sums, strict=True) if below >= rank))
-        return found
+        return [scores[bisect_left(sums, rank_of(percent, sums[-1]))] for percent in percents]
 
     def _merge(self, bits: int, counts: Mapping[float, int]) -> None:
         coarser = min(self.bits, bits)
@@ -73,9 +71,18 @@ class ScoreCounts:
             self._counts = _coarsen(self._counts, self.bits)
 
 
+def rank_of(percent: float, count: int) -> int:
+    """Return which of so many scores in order, from 1, is the percentile."""
+    return max(1, math.ceil(count * percent / 100))
+
+
 def _coarsen(counts: Mapping[float, int], bits: int) -> Counter[float]:
+    # As whole numbers, whose last bits are those of the mantissa: a tenth of the time that taking floats apart needs.
+    mask = -1 << (_ALL_BITS - bits)
+    patterns = array("q", array("d", counts).tobytes())
+    kept = array("d", array("q", [pattern & mask for pattern in patterns]).tobytes())
     coarser: Counter[float] = Counter()
-    for score, count in counts.items():
-        fraction, exponent = math.frexp(score)
-        coarser[math.ldexp(math.trunc(math.ldexp(fraction, bits)), exponent - bits)] += count
+    known = coarser.get  # a counter's own way for what is missing is slow
+    for score, count in zip(kept, counts.values(), strict=True):
+        coarser[score] = known(score, 0) + count
     return coarser

@@ -32,6 +32,8 @@ _OVER: Final = ("SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED
 
 #: What the workflow calls: DBOS knows one set of functions per process.
 _steps: dict[str, Step] = {}
+#: Works that are in progress in this process.
+_under_way: set[str] = set()
 
 
 class Durable:
@@ -54,6 +56,7 @@ class Durable:
         _steps["step"] = step
         self._dbos: type[DBOS] = DBOS
         self._concurrency = concurrency
+        self._executor_id = executor_id
         url = system_url(database_url)
         #: Ours where it is PostgreSQL: one that notices a cut in the network.
         self._engine = _engine(url)
@@ -94,9 +97,15 @@ class Durable:
             self._dbos.enqueue_workflow(QUEUE, self._workflow, subject)
 
     def is_over(self, work_id: str) -> bool:
-        """Tell whether work has ended, or was never begun."""
+        """Tell whether work has ended, was never begun, or was begun here and goes on no more.
+
+        The last is what a full disk makes of it: a step that cannot be noted ends the work, and so does its end.
+        """
         status = self._dbos.get_workflow_status(work_id)
-        return status is None or status.status in _OVER
+        if status is None or status.status in _OVER:
+            return True
+        is_ours = status.status == "PENDING" and status.executor_id == self._executor_id
+        return is_ours and work_id not in _under_way
 
     def take_over(self, executor_id: str) -> None:
         """Have others do what a process that is gone was doing."""
@@ -143,7 +152,11 @@ def _register(dbos: type[DBOS]) -> Any:
     def work(subject: str) -> None:
         work_id = dbos.workflow_id
         assert work_id is not None  # noqa: S101 - inside a workflow
-        while noted_step(subject, work_id):
-            pass
+        _under_way.add(work_id)
+        try:
+            while noted_step(subject, work_id):
+                pass
+        finally:
+            _under_way.discard(work_id)
 
     return dbos.workflow(name="work", max_recovery_attempts=_MAX_RECOVERIES)(work)

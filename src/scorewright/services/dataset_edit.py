@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Final, TypeAlias
 
@@ -27,9 +27,11 @@ from scorewright.sources.dataset import from_rows
 from scorewright.sources.dataset.columns import ColumnTally
 from scorewright.sources.stored_dataset import read_rows
 from scorewright.storage.database import Database
-from scorewright.storage.repositories.datasets import StoredVersion
+from scorewright.storage.repositories.datasets import StoredDataset, StoredVersion
 
 _TALLIED_ROWS: Final = 1_000
+#: How large a row of a trace is taken to be when rows are read back some at a time.
+_ROW_BYTES: Final = 16 << 10
 
 
 class SetRow(msgspec.Struct, frozen=True):
@@ -96,6 +98,41 @@ def edit_rows(  # noqa: PLR0913 - each by name
         _load(loader, base, wanted, appended)
         mean_bytes = base.bytes // max(1, base.rows)
         loaded = _describe(database, loader, limits, mean_bytes=mean_bytes, note=note)
+        with database.write() as connection:
+            return publish(connection, project_id, dataset.id, loaded, revision=dataset.revision)
+
+
+def append_items(  # noqa: PLR0913 - each by name
+    database: Database,
+    project_id: str,
+    dataset: StoredDataset,
+    items: Iterable[bytes],
+    *,
+    note: str,
+    limits: DatasetLimits,
+) -> StoredVersion:
+    """Make a version of the latest one with further rows behind its own.
+
+    Args:
+        database: Where it is.
+        project_id: Whose.
+        dataset: As it was seen; it must not have changed since.
+        items: The rows, each a JSON object.
+        note: On the new version.
+        limits: How much a version may be.
+
+    Raises:
+        ConflictError, StaleError: The caller's: the dataset is deleted, or was changed meanwhile.
+        TooLargeError: The caller's: the version would be too large.
+    """
+    require_not_deleted(dataset)
+    base = dataset.latest
+    remove_abandoned(database)
+    with loading(database, project_id, limits) as loader:
+        loader.copy(base.id, 1, base.rows)
+        loader.add(items)
+        loader.flush()
+        loaded = _describe(database, loader, limits, mean_bytes=_ROW_BYTES, note=note)
         with database.write() as connection:
             return publish(connection, project_id, dataset.id, loaded, revision=dataset.revision)
 

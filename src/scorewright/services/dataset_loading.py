@@ -28,13 +28,9 @@ _ABANDONED_US: Final = 3_600_000_000
 class DatasetLimits(msgspec.Struct, frozen=True, kw_only=True):
     """How much one version may be."""
 
-    #: Of an uploaded file as it is sent.
-    upload_bytes: int = 1 << 30
-    #: Of the file when it is unpacked, and of all rows as JSON Lines.
+    #: Of an uploaded file when it is unpacked, and of all rows as JSON Lines.
     unpacked_bytes: int = 4 << 30
     rows: int = 10_000_000
-    #: Of a JSON body, with rows or changes in it.
-    body_bytes: int = 32 << 20
 
     def check_bytes(self, size: int) -> None:
         """Refuse rows that are too large together.

@@ -12,19 +12,25 @@ from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 import msgspec
 import sqlalchemy as sa
-from sqlalchemy.exc import OperationalError
-from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from scorewright.domain.errors import StorageError, TooLargeError, TraceError
 from scorewright.domain.json_value import JsonValue
 from scorewright.services.trace_row import trace_row
-from scorewright.sources.stored_spans import spans_by_trace, with_body
-from scorewright.storage.database import Database
+from scorewright.sources.stored_spans import span_of, spans_by_trace, trace_by_id, with_body
+from scorewright.storage.database import UNAVAILABLE, Database
 from scorewright.storage.repositories.attribute_names import add_names, names_of
 from scorewright.storage.repositories.log_records import add_records
 from scorewright.storage.repositories.projects import default_project_id, project_id
-from scorewright.storage.repositories.spans import put_spans
-from scorewright.storage.repositories.traces import claim_traces, release_traces, replace_traces
+from scorewright.storage.repositories.spans import add_spans, bodies_of_some, put_spans
+from scorewright.storage.repositories.traces import (
+    Claimed,
+    add_pending,
+    claim_pending,
+    claim_traces,
+    pending_traces,
+    release_traces,
+    replace_traces,
+)
 from scorewright.storage.tables.metadata import new_id, now_us
 from scorewright.storage.tables.traces import EXCERPT_CHARS
 from scorewright.telemetry.assembly import Trace, assemble
@@ -44,6 +50,11 @@ Sent = TypeVar("Sent")
 _MAX_NAMES: Final = 20_000
 _MAX_NAME_CHARS: Final = 256
 _NONE: Final = frozenset[str]()
+#: A trace of so many spans is put together again when it has grown by this share, or has been quiet for so long.
+_LARGE_TRACE: Final = 1_000
+_LEAST_GROWTH: Final = 0.1
+SETTLED_AFTER_US: Final = 1_000_000
+_SETTLED_AT_ONCE: Final = 20
 _GZIP: Final = 16 + zlib.MAX_WBITS
 
 
@@ -186,7 +197,7 @@ def _as_ours() -> Generator[None]:
     """Let what a database cannot do now be an error that is worth trying again."""
     try:
         yield
-    except (OperationalError, PoolTimeoutError) as error:
+    except UNAVAILABLE as error:
         raise StorageError("the database cannot take this now; send it again") from error
 
 
@@ -237,9 +248,37 @@ def _store_spans(
     with database.write() as connection:
         known = claim_traces(connection, rows)
         new = [arrival.traces[row["trace_id"]] for row in rows if row["trace_id"] not in known]
-        put_spans(connection, arrival.span_rows(span for one in new for span in one.tree.spans))
+        add_spans(connection, arrival.span_rows(span for one in new for span in one.tree.spans))
         if known:
-            _add_to(connection, arrival, sorted(known))
+            growing = [
+                trace_id
+                for trace_id, claimed in known.items()
+                if _may_wait(claimed, len(arrival.traces[trace_id].tree.spans))
+            ]
+            for trace_id in growing:
+                _put_by(connection, arrival, trace_id)
+            _add_to(connection, arrival, sorted(known.keys() - growing))
+
+
+def _may_wait(claimed: Claimed, added: int) -> bool:
+    """Tell whether a trace may be put together again later: else one that grows bit by bit would cost its square."""
+    pending = claimed.pending_spans + added
+    return claimed.span_count >= _LARGE_TRACE and pending < claimed.span_count * _LEAST_GROWTH
+
+
+def _put_by(connection: sa.Connection, arrival: _Arrival, trace_id: str) -> None:
+    """Store what arrived of a large trace, and leave it at that."""
+    project_id = arrival.project_id
+    sent = arrival.traces[trace_id].tree.spans
+    span_ids = [span.span_id for span in sent]
+    stored = [span_of(body) for body in bodies_of_some(connection, project_id, trace_id, span_ids)]
+    kept, _ = distinct([*stored, *sent])
+    rows = arrival.span_rows(kept)
+    if rows:
+        put_spans(connection, rows)
+        add_pending(connection, project_id, trace_id, len(rows), arrival.now)
+    else:
+        release_traces(connection, project_id, [trace_id])
 
 
 def _add_to(connection: sa.Connection, arrival: _Arrival, known: Sequence[str]) -> None:
@@ -260,6 +299,32 @@ def _add_to(connection: sa.Connection, arrival: _Arrival, known: Sequence[str]) 
     put_spans(connection, written)
     replace_traces(connection, arrival.rows(changed))
     release_traces(connection, arrival.project_id, unchanged)
+
+
+def settle_traces(database: Database, *, quiet_us: int = SETTLED_AFTER_US) -> int:
+    """Put large traces together again that have grown and are quiet now.
+
+    Args:
+        database: Where they are.
+        quiet_us: For how long nothing more must have arrived.
+
+    Returns:
+        How many there were.
+    """
+    with database.read() as connection:
+        found = pending_traces(connection, now_us() - quiet_us, _SETTLED_AT_ONCE)
+    for owner, trace_id in found:
+        settle_trace(database, owner, trace_id)
+    return len(found)
+
+
+def settle_trace(database: Database, project_id: str, trace_id: str) -> None:
+    """Put a trace together again if it has grown since that was done last."""
+    with database.write() as connection:
+        if claim_pending(connection, project_id, trace_id):
+            trace = trace_by_id(connection, project_id, trace_id)
+            rows = [] if trace is None else [trace_row(project_id, trace, now_us())]
+            replace_traces(connection, rows)
 
 
 def _names_in(traces: Iterable[Trace]) -> dict[str, set[str]]:

@@ -7,6 +7,7 @@ import io
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
@@ -19,27 +20,36 @@ from scorewright.domain.result_record import ResultRecord
 from scorewright.domain.rollup import Rollup
 from scorewright.domain.score_counts import ScoreCounts
 from scorewright.domain.suggestion import did_you_mean, name_list, quote
+from scorewright.services.result_search import Order, Place, ResultFilter, ResultSearch
 from scorewright.services.run_access import need_run
 from scorewright.services.run_model import FrozenEvaluator, frozen_of
 from scorewright.services.run_opening import record_reader
 from scorewright.storage.database import Database
 from scorewright.storage.repositories import results as result_rows
 from scorewright.storage.repositories import runs as run_rows
-from scorewright.storage.repositories.results import NumberedRecord, ResultFilter
+from scorewright.storage.repositories.results import NumberedRecord
 from scorewright.storage.results_file import flatten, results_schema
 
 ExportForm: TypeAlias = Literal["jsonl", "csv", "parquet"]
 PERCENTS: Final = (5.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0)
-#: Results that a question with a filter may look at.
-MAX_SCANNED: Final = 200_000
 _BLOCK: Final = 64 << 10
 _encode = msgspec.json.Encoder().encode
+
+
+class Question(msgspec.Struct, frozen=True, kw_only=True):
+    """Which results of a run are asked for."""
+
+    #: Its evaluators are those of `names`.
+    wanted: ResultFilter = ResultFilter()
+    #: Of evaluators; none for all.
+    names: tuple[str, ...] = ()
+    order: Order = "item"
 
 
 class ItemResults(msgspec.Struct, frozen=True):
     """All evaluators' results of one item."""
 
-    item_no: int
+    place: Place
     item_id: str
     results: list[NumberedRecord]
 
@@ -56,62 +66,65 @@ class Distribution(msgspec.Struct, frozen=True, kw_only=True):
     percentiles: dict[str, float]
     #: Bits of the mantissa that the percentiles hold to; 53 is exact.
     bits: int
-    #: Whether there were more results than are looked at for one question.
-    is_cut: bool = False
 
 
 def page(  # noqa: PLR0913 - each by name
     database: Database,
     project_id: str,
     run_id: str,
-    wanted: ResultFilter,
+    asked: Question,
     *,
-    names: tuple[str, ...],
-    after: tuple[int, int] | None,
+    after: Place | None,
     limit: int,
 ) -> list[NumberedRecord]:
-    """Return results of a run by evaluator, and by item within it.
+    """Return results of a run.
 
     Args:
         database: Where they are.
         project_id: Whose the run is.
         run_id: The run.
-        wanted: Which results; its evaluators are those of `names`.
-        names: Evaluators; none for all.
-        after: Evaluator's place and item's number of the last one seen.
+        asked: Which results, in which order.
+        after: Where the last one seen stands.
         limit: At most so many.
     """
     with database.read() as connection:
         frozen = frozen_of(need_run(connection, project_id, run_id))
-        asked = _of_evaluators(wanted, names, frozen)
-        rows = result_rows.page(connection, run_id, asked, after=after, limit=limit)
+        search = ResultSearch(
+            connection, run_id, frozen, _of_evaluators(asked, frozen), order=asked.order
+        )
+        places = [(one.evaluator_no, one.item_no) for one in islice(search.places(after), limit)]
+        rows = result_rows.at_places(connection, run_id, places)
         read = record_reader(frozen).read
-        return [read(row) for row in rows]
+        return [read(rows[place]) for place in places]
 
 
-def items(
-    database: Database, project_id: str, run_id: str, *, after: int, limit: int
+def items(  # noqa: PLR0913 - each by name
+    database: Database,
+    project_id: str,
+    run_id: str,
+    asked: Question,
+    *,
+    after: Place | None,
+    limit: int,
 ) -> list[ItemResults]:
-    """Return a run's items by number, each with what every evaluator made of it."""
+    """Return a run's items that have a result which is asked for, each with what every evaluator made of it.
+
+    By a score's order an item stands where its first result stands that is asked for.
+    """
     with database.read() as connection:
         frozen = frozen_of(need_run(connection, project_id, run_id))
-        numbers = result_rows.item_numbers(
-            connection, run_id, evaluators=len(frozen), after=after, limit=limit
-        )
-        if not numbers:
-            return []
-        rows = result_rows.of_items(
-            connection, run_id, numbers[0], numbers[-1], evaluators=len(frozen)
-        )
-        read = record_reader(frozen).read
-        by_item: dict[int, list[NumberedRecord]] = {number: [] for number in numbers}
-        for row in rows:
-            by_item.setdefault(row.item_no, []).append(read(row))
-    return [
-        ItemResults(number, found[0].record.item_id, found)
-        for number, found in by_item.items()
-        if found
-    ]
+        wanted = _of_evaluators(asked, frozen)
+        search = ResultSearch(connection, run_id, frozen, wanted, order=asked.order, by_item=True)
+        places = list(islice(search.places(after), limit))
+        every = [(at, place.item_no) for at in range(len(frozen)) for place in places]
+        rows = result_rows.at_places(connection, run_id, every)
+    read = record_reader(frozen).read
+    found: list[ItemResults] = []
+    for place in places:
+        of_item = [rows.get((at, place.item_no)) for at in range(len(frozen))]
+        records = [read(row) for row in of_item if row is not None]
+        found.append(ItemResults(place, records[0].record.item_id, records))
+    return found
 
 
 def document(database: Database, project_id: str, run_id: str) -> JsonObject:
@@ -142,58 +155,48 @@ def document(database: Database, project_id: str, run_id: str) -> JsonObject:
 
 
 def distributions(
-    database: Database,
-    project_id: str,
-    run_id: str,
-    wanted: ResultFilter,
-    *,
-    names: tuple[str, ...],
+    database: Database, project_id: str, run_id: str, asked: Question
 ) -> list[Distribution]:
-    """Return how scores lie, by evaluator: from roll-ups without a filter, else from the results, so many at most."""
+    """Return how scores lie, by evaluator: from roll-ups without a filter, else from the scores that it leaves."""
     with database.read() as connection:
         frozen = frozen_of(need_run(connection, project_id, run_id))
-        places = _places(names, frozen)
-        if wanted == ResultFilter():
+        places = _places(asked.names, frozen)
+        if asked.wanted == ResultFilter():
             rows = run_rows.evaluators(connection, run_id)
             return [_distribution(rows[at].name, _rollup(rows[at], frozen[at])) for at in places]
-        return [
-            _scanned(connection, run_id, msgspec.structs.replace(wanted, evaluators=(at,)), one)
-            for at, one in enumerate(frozen)
-            if at in places
-        ]
+        inside = msgspec.structs.replace(asked.wanted, evaluators=tuple(places))
+        search = ResultSearch(connection, run_id, frozen, inside, only_counted=True)
+        counts = {at: (ScoreCounts(), ObservedHistogram()) for at in places}
+        sizes = dict.fromkeys(places, 0)
+        for block in search.blocks():
+            scores = Counter(block.scores_left())
+            for one in counts[block.head.evaluator_no]:
+                one.add(scores)
+            sizes[block.head.evaluator_no] += scores.total()
+        return [_counted(frozen[at], sizes[at], *counts[at]) for at in places]
 
 
-def export(  # noqa: PLR0913 - each by name
-    database: Database,
-    project_id: str,
-    run_id: str,
-    wanted: ResultFilter,
-    *,
-    names: tuple[str, ...],
-    form: ExportForm,
+def export(
+    database: Database, project_id: str, run_id: str, asked: Question, *, form: ExportForm
 ) -> Iterator[bytes]:
     """Stream results of a run as a file; what is wrong with the question is raised before anything is streamed."""
-    with database.read() as connection:
-        frozen = frozen_of(need_run(connection, project_id, run_id))
-    asked = _of_evaluators(wanted, names, frozen)
-    records = _records(database, run_id, asked, frozen)
+    page(database, project_id, run_id, asked, after=None, limit=1)
+    records = _records(database, project_id, run_id, asked)
     if form == "jsonl":
         return (b"".join(_encode(one) + b"\n" for one in block) for block in records)
     return _csv(records) if form == "csv" else _parquet(records)
 
 
 def _records(
-    database: Database, run_id: str, wanted: ResultFilter, frozen: list[FrozenEvaluator]
+    database: Database, project_id: str, run_id: str, asked: Question
 ) -> Iterator[list[ResultRecord]]:
-    read = record_reader(frozen).read
-    after: tuple[int, int] | None = None
+    after: Place | None = None
     while True:  # a connection for each block: a reader that dawdles holds none
-        with database.read() as connection:
-            rows = result_rows.page(connection, run_id, wanted, after=after, limit=2_000)
-        if not rows:
+        found = page(database, project_id, run_id, asked, after=after, limit=2_000)
+        if not found:
             return
-        after = (rows[-1].evaluator_no, rows[-1].item_no)
-        yield [read(row).record for row in rows]
+        after = place_of(found[-1], asked)
+        yield [one.record for one in found]
 
 
 def _csv(records: Iterator[list[ResultRecord]]) -> Iterator[bytes]:
@@ -232,11 +235,21 @@ def _parquet(records: Iterator[list[ResultRecord]]) -> Iterator[bytes]:
             yield block
 
 
-def _of_evaluators(
-    wanted: ResultFilter, names: tuple[str, ...], frozen: list[FrozenEvaluator]
-) -> ResultFilter:
-    places = _places(names, frozen) if names else ()
-    return msgspec.structs.replace(wanted, evaluators=tuple(places))
+def place_of(one: NumberedRecord, asked: Question) -> Place:
+    """Return where a result stands in the order that it was asked for in."""
+    key = 0.0
+    if asked.order == "newest":
+        key = float(one.created_us)
+    elif asked.order != "item":
+        record = one.record
+        score = record.normalised_score if asked.wanted.is_normalised else record.score
+        key = score or 0.0
+    return Place(key, one.evaluator_no, one.item_no)
+
+
+def _of_evaluators(asked: Question, frozen: list[FrozenEvaluator]) -> ResultFilter:
+    places = _places(asked.names, frozen) if asked.names else ()
+    return msgspec.structs.replace(asked.wanted, evaluators=tuple(places))
 
 
 def _places(names: tuple[str, ...], frozen: list[FrozenEvaluator]) -> list[int]:
@@ -294,22 +307,15 @@ def _distribution(name: str, rollup: Rollup) -> Distribution:
     )
 
 
-def _scanned(
-    connection: sa.Connection, run_id: str, wanted: ResultFilter, frozen: FrozenEvaluator
+def _counted(
+    frozen: FrozenEvaluator, size: int, counts: ScoreCounts, histogram: ObservedHistogram
 ) -> Distribution:
-    found = result_rows.scores(connection, run_id, wanted, at_most=MAX_SCANNED + 1)
-    scores = found[:MAX_SCANNED]
-    counted = Counter(scores)
-    counts, histogram = ScoreCounts(), ObservedHistogram()
-    counts.add(counted)
-    histogram.add(counted)
     return Distribution(
         evaluator=frozen.evaluator.name,
-        n=len(scores),
+        n=size,
         histogram=histogram.document(),
         percentiles=_percentiles(counts),
         bits=counts.bits,
-        is_cut=len(found) > MAX_SCANNED,
     )
 
 

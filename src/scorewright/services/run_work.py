@@ -15,18 +15,20 @@ from typing import Any, Final
 import msgspec
 import sqlalchemy as sa
 import structlog
-from sqlalchemy.exc import SQLAlchemyError
 
 from scorewright.domain.errors import CallerError, OurError, ScorewrightError
+from scorewright.domain.result_block import build_block
 from scorewright.domain.result_record import ResultRecord, to_item_outcome
 from scorewright.domain.rollup import Rollup
+from scorewright.services import result_times
 from scorewright.services.report import Report
 from scorewright.services.run_listing import open_items
 from scorewright.services.run_opening import OpenRun
 from scorewright.services.run_part import Part
 from scorewright.services.run_parts import RunParts
 from scorewright.services.runner_pool import PoolClosedError, RunnerPool
-from scorewright.storage.database import Database
+from scorewright.storage.database import UNAVAILABLE, Database
+from scorewright.storage.repositories import result_blocks as block_rows
 from scorewright.storage.repositories import results as result_rows
 from scorewright.storage.repositories import runs as run_rows
 from scorewright.storage.repositories import shares as share_rows
@@ -89,9 +91,7 @@ class RunWork:
         except ScorewrightError as error:
             _log.warning("run failed", run_id=run_id, error=str(error))
             message = str(error)
-        except (
-            SQLAlchemyError
-        ):  # only where this process is to end: its share is found and given on
+        except UNAVAILABLE:  # only where this process is to end: its share is found and given on
             return False
         except Exception as error:  # noqa: BLE001 - a wall: a defect of ours must not be tried for ever
             _log.exception("run failed by a defect", run_id=run_id)
@@ -232,7 +232,7 @@ class RunWork:
         while True:
             try:
                 return act()
-            except SQLAlchemyError as error:
+            except UNAVAILABLE as error:
                 if self._stop.is_set():
                     raise
                 _log.warning("database is tried again", error=str(error)[:300])
@@ -266,7 +266,7 @@ class _ChunkWork:
     def judge(self, chunk: Chunk, is_ending: Callable[[], bool]) -> None:
         """Evaluate a chunk and store its results, in parts where it takes long; hand back what a stop left over."""
         part = self._opened.part(chunk)
-        evaluation = self._opened.evaluation(part, self._previous(chunk))
+        evaluation = self._opened.evaluation(part, self.persistently(lambda: self._previous(chunk)))
         records: list[ResultRecord] = []
         answered = stored = 0
         stored_at_s = time.monotonic()
@@ -297,7 +297,7 @@ class _ChunkWork:
             try:
                 with self._database.read() as connection:
                     self._is_to_stop = run_rows.status_of(connection, self._run_id) != "running"
-            except SQLAlchemyError:  # storing will notice
+            except UNAVAILABLE:  # storing will notice
                 pass
         return self._is_to_stop
 
@@ -337,6 +337,12 @@ class _ChunkWork:
         places = self._opened.places
         numbered = [(places[one.evaluator], part.whole_number(one.item_id), one) for one in records]
         rollups = self._rollups(numbered, report if is_last else None)
+        created_us = now_us()
+        blocks = [
+            build_block(at, chunk.number, created_us, own)
+            for at in range(len(places))
+            if (own := [(number, one) for place, number, one in numbered if place == at])
+        ]
 
         def act() -> Chunk:
             with self._database.write() as connection:
@@ -344,16 +350,19 @@ class _ChunkWork:
                     connection, self._run_id, self._share_id, chunk, answered
                 ):
                     raise _OvertakenError
-                result_rows.insert(connection, self._run_id, numbered)
+                result_rows.insert(connection, self._run_id, created_us, numbered)
+                block_rows.insert(connection, self._run_id, blocks)
                 run = run_rows.lock(connection, self._run_id)
                 assert run is not None  # noqa: S101 - runs are never deleted
                 self._add_up(connection, run, rollups, answered, report)
-                left = chunk.count - answered
-                if not left:
-                    return chunk
-                return share_rows.split_off(
-                    connection, run, self._share_id, chunk.first + answered, left
-                )
+                left, rest = chunk.count - answered, chunk
+                if left:
+                    rest = share_rows.split_off(
+                        connection, run, self._share_id, chunk.first + answered, left
+                    )
+                by_evaluator = list(zip(self._opened.frozen, rollups, strict=True))
+                result_times.add(connection, run, created_us, by_evaluator)
+                return rest
 
         return self.persistently(act)
 
@@ -384,11 +393,13 @@ class _ChunkWork:
         for row, rollup in zip(run_rows.evaluators(connection, run.id), rollups, strict=True):
             at: int = row.evaluator_no
             state = rollup.summary.state()
-            if row.rollup is not None:
-                rollup.merge(row.rollup)
+            # Of its own: a transaction that fails is tried again with the same roll-ups.
+            score_range = self._opened.frozen[at].evaluator.score_range
+            whole = Rollup(row.name, score_range=score_range, stored=row.rollup)
+            whole.merge(rollup.encoded())
             runner = report.runners[at]
             values: dict[str, Any] = {
-                "rollup": rollup.encoded(),
+                "rollup": whole.encoded(),
                 "scored": row.scored + state.scored,
                 "skipped": row.skipped + state.skipped,
                 "failed": row.failed + state.failed,

@@ -264,7 +264,9 @@ def list_kept(
 ) -> list[SavedEvaluator]:
     """Return a project's evaluators, newest first, from the one after that of an id."""
     if before is not None and not re.fullmatch(r"[0-9a-f]{32}", before):
-        raise UsageError("cursor: not one of this list; leave it out to start at the beginning")
+        raise UsageError("cursor: not one of this list; leave it out to start at the beginning").at(
+            "cursor"
+        )
     with database.read() as connection:
         return list_evaluators(connection, project_id, wanted, before=before, limit=limit)
 

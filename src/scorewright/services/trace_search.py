@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from scorewright.domain.errors import NotFoundError, StaleError, UsageError
 from scorewright.domain.suggestion import quote
 from scorewright.services.audit import note
+from scorewright.services.ingest import settle_trace
 from scorewright.sources.stored_filter import COLUMNS, TraceFilter
 from scorewright.sources.stored_spans import trace_by_id
 from scorewright.storage.database import Database
@@ -190,6 +191,10 @@ def read_trace(
         StaleError: The caller's: it is of another version by now, and its spans stand elsewhere.
     """
     wanted = _id(trace_id)
+    with database.read() as connection:
+        row = find_trace(connection, project_id, wanted)
+    if row is not None and row.pending_spans:
+        settle_trace(database, project_id, wanted)
     with database.read() as connection:
         row = find_trace(connection, project_id, wanted)
         trace = None if row is None else trace_by_id(connection, project_id, wanted)

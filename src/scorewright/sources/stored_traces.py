@@ -55,6 +55,8 @@ class Selected(msgspec.Struct, frozen=True, kw_only=True):
     arrived_us: int | None = None
     #: An expression over the fields of whole traces; None for log records.
     filter: str | None = None
+    #: The only traces that are meant; None for whichever they are.
+    trace_ids: Collection[str] | None = None
 
 
 def open_stored(  # noqa: PLR0913 - as `open_source`, with the database
@@ -291,4 +293,6 @@ def _window(
         conditions.append(time < selected.to_us)
     if selected.arrived_us is not None:
         conditions.append(columns.created_us <= selected.arrived_us)
+    if selected.trace_ids is not None:
+        conditions.append(columns.trace_id.in_(selected.trace_ids))
     return sa.and_(*conditions)

@@ -11,11 +11,14 @@ import msgspec
 import sqlalchemy as sa
 from sqlalchemy import event
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError
+from sqlalchemy.exc import ArgumentError, InterfaceError, InternalError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from scorewright.domain.errors import UsageError
 
+#: What a database that is away, locked for long, full or read-only for now makes of a statement: it may work later.
+UNAVAILABLE: Final = (OperationalError, InterfaceError, InternalError, PoolTimeoutError)
 #: How long a statement waits for another one's lock on SQLite.
 _BUSY_MS: Final = 10_000
 _POOL_SIZE: Final = 10

@@ -9,7 +9,6 @@ from fastapi import APIRouter, File, Form, Response, UploadFile
 from scorewright.api.context import InContext, ProjectId
 from scorewright.api.editing import etag
 from scorewright.api.idempotency import OnceRoute
-from scorewright.api.limited_body import limited_route
 from scorewright.api.routes.datasets import Named
 from scorewright.api.schemas.datasets import (
     Dataset,
@@ -23,16 +22,7 @@ from scorewright.api.schemas.datasets import (
 from scorewright.services import datasets as service
 from scorewright.services.dataset_upload import opened_upload, stem_of
 
-#: Beside the file, of a whole request.
-_OTHER_PARTS_BYTES = 64 << 10
-
-router = APIRouter(
-    prefix="/datasets",
-    tags=["datasets"],
-    route_class=limited_route(
-        lambda context: context.dataset_limits.upload_bytes + _OTHER_PARTS_BYTES, OnceRoute
-    ),
-)
+router = APIRouter(prefix="/datasets", tags=["datasets"], route_class=OnceRoute)
 
 Uploaded = Annotated[
     UploadFile, File(description="CSV, JSON Lines, JSON or Parquet; gzipped or not")

@@ -9,11 +9,12 @@ from fastapi import APIRouter, Path, Query, Response
 from fastapi.responses import StreamingResponse
 
 from scorewright.api.context import InContext, ProjectId
+from scorewright.api.document import file_types, headers
 from scorewright.api.editing import ExpectedRevision, etag
 from scorewright.api.idempotency import OnceRoute
-from scorewright.api.limited_body import limited_route
 from scorewright.api.newest import read_newest
 from scorewright.api.paging import Cursor, Limit, Page, read_cursor, write_cursor
+from scorewright.api.schemas.dataset_traces import NewRowsOfTraces, RowsOfTraces
 from scorewright.api.schemas.datasets import (
     AppendRow,
     Dataset,
@@ -29,13 +30,10 @@ from scorewright.api.schemas.datasets import (
 from scorewright.services import dataset_edit as edit
 from scorewright.services import datasets as service
 from scorewright.services.dataset_export import ExportFormat, export
+from scorewright.services.dataset_traces import add_traces
 from scorewright.sources.dataset import from_rows
 
-router = APIRouter(
-    prefix="/datasets",
-    tags=["datasets"],
-    route_class=limited_route(lambda context: context.dataset_limits.body_bytes, OnceRoute),
-)
+router = APIRouter(prefix="/datasets", tags=["datasets"], route_class=OnceRoute)
 
 Named = Annotated[str, Path(max_length=128, description="name or id")]
 VersionNumber = Annotated[int | Literal["latest"], Path(description="number, or latest")]
@@ -217,7 +215,7 @@ def list_dataset_rows(
 @router.get(
     "/{dataset}/versions/{version}/download",
     response_class=StreamingResponse,
-    responses={200: {"content": {kind: {} for kind in _MEDIA_TYPES.values()}}},
+    responses=file_types(_MEDIA_TYPES.values()),
 )
 def download_dataset_version(
     dataset: Named,
@@ -237,7 +235,7 @@ def download_dataset_version(
     )
 
 
-@router.patch("/{dataset}/rows", status_code=201)
+@router.patch("/{dataset}/rows", status_code=201, responses={201: headers("ETag")})
 def edit_dataset_rows(
     *,
     dataset: Named,
@@ -261,6 +259,25 @@ def edit_dataset_rows(
         service.get_dataset(context.database, project, dataset).revision
     )
     return Version.of(made)
+
+
+@router.post("/{dataset}/versions/from-traces", status_code=201)
+def add_traces_to_dataset(
+    dataset: Named, body: NewRowsOfTraces, project: ProjectId, context: InContext
+) -> RowsOfTraces:
+    """Make a version of the latest one, with rows of stored traces, agents or model calls behind its own.
+
+    Each row has the columns that are asked for, and the ids of what it was made of.
+    """
+    made = add_traces(
+        context.database,
+        project,
+        dataset,
+        body.wanted(),
+        note=body.note,
+        limits=context.dataset_limits,
+    )
+    return RowsOfTraces.of(made)
 
 
 def _rows(rows: list[dict[str, Any]]) -> Any:

@@ -8,6 +8,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Request, Response
 
 from scorewright.api.context import InContext, ProjectId
+from scorewright.api.document import headers
 from scorewright.api.editing import ExpectedRevision, etag
 from scorewright.api.idempotency import OnceRoute
 from scorewright.api.paging import Cursor, Limit, Page, read_cursor, write_cursor
@@ -74,7 +75,7 @@ def list_evaluators(
     )
 
 
-@router.post("", status_code=201)
+@router.post("", status_code=201, responses={201: headers("Location")})
 def create_evaluator(
     body: wire.EvaluatorDraft,
     context: InContext,
@@ -145,7 +146,7 @@ def restore_evaluator(
     return _answer(saved_evaluators.restore(context.database, project, evaluator), response)
 
 
-@router.post("/{evaluator}/duplicate", status_code=201)
+@router.post("/{evaluator}/duplicate", status_code=201, responses={201: headers("Location")})
 def duplicate_evaluator(
     evaluator: Named,
     body: wire.EvaluatorCopy,

@@ -50,11 +50,85 @@ _Take = Callable[..., Accepted]
 _Answer = Callable[[Accepted, Encoding], bytes]
 
 
-def _document(what: str) -> dict[str, Any]:
+def _document(what: str, example: dict[str, Any]) -> dict[str, Any]:
     """Describe the body, which is read by hand."""
-    content = {kind: {"schema": {"type": "string", "format": "binary"}} for kind in (_PROTOBUF,)}
-    content[_JSON] = {"schema": {"type": "object"}}
-    return {"requestBody": {"description": f"Export{what}ServiceRequest", "content": content}}
+    packing = {
+        "name": "Content-Encoding",
+        "in": "header",
+        "description": "how the body is packed; as it is without",
+        "schema": {"type": "string", "enum": ["gzip", "identity"]},
+    }
+    content: dict[str, Any] = {_PROTOBUF: {"schema": {"type": "string", "format": "binary"}}}
+    content[_JSON] = {"schema": {"type": "object"}, "example": example}
+    text = f"Export{what}ServiceRequest of OTLP, in protobuf or in its JSON"
+    return {"parameters": [packing], "requestBody": {"description": text, "content": content}}
+
+
+def _answered(what: str, rejected: str) -> dict[int | str, dict[str, Any]]:
+    """Describe the answer, which has the type of the request."""
+    counted = {
+        "type": "string",
+        "pattern": "^[0-9]+$",
+        "description": "how many could not be used, and are not stored",
+    }
+    message = {"type": "string", "description": "why, or what was odd where that is 0"}
+    partial = {
+        "type": "object",
+        "description": "there where not all of it could be taken as it is",
+        "properties": {rejected: counted, "errorMessage": message},
+    }
+    content: dict[str, Any] = {_PROTOBUF: {"schema": {"type": "string", "format": "binary"}}}
+    content[_JSON] = {"schema": {"type": "object", "properties": {"partialSuccess": partial}}}
+    text = f"Export{what}ServiceResponse: all of it is stored, but for what `partialSuccess` says"
+    return {200: {"description": text, "content": content}}
+
+
+_SERVICE: Final[dict[str, Any]] = {
+    "attributes": [{"key": "service.name", "value": {"stringValue": "shop-bot"}}]
+}
+_TRACE_EXAMPLE: Final[dict[str, Any]] = {
+    "resourceSpans": [
+        {
+            "resource": _SERVICE,
+            "scopeSpans": [
+                {
+                    "spans": [
+                        {
+                            "traceId": "5b8efff798038103d269b633813fc60c",
+                            "spanId": "eee19b7ec3c1b174",
+                            "name": "answer",
+                            "startTimeUnixNano": "1780000000000000000",
+                            "endTimeUnixNano": "1780000002500000000",
+                            "attributes": [
+                                {"key": "input.value", "value": {"stringValue": "Where is it?"}},
+                                {"key": "output.value", "value": {"stringValue": "On its way."}},
+                            ],
+                        }
+                    ]
+                }
+            ],
+        }
+    ]
+}
+_LOG_EXAMPLE: Final[dict[str, Any]] = {
+    "resourceLogs": [
+        {
+            "resource": _SERVICE,
+            "scopeLogs": [
+                {
+                    "logRecords": [
+                        {
+                            "timeUnixNano": "1780000000000000000",
+                            "severityNumber": 9,
+                            "severityText": "INFO",
+                            "body": {"stringValue": "order 17 was sent"},
+                        }
+                    ]
+                }
+            ],
+        }
+    ]
+}
 
 
 class _Gate:
@@ -103,21 +177,37 @@ class _To:
 router = APIRouter(tags=["otlp"])
 
 
-@router.post("/v1/traces", openapi_extra=_document("Trace"), response_class=Response)
+@router.post(
+    "/v1/traces",
+    openapi_extra=_document("Trace", _TRACE_EXAMPLE),
+    response_class=Response,
+    responses=_answered("Trace", "rejectedSpans"),
+)
 @needs("ingest")
 async def export_traces(
     request: Request, context: InContext, caller: InCaller, project: Project = None
 ) -> Response:
-    """Take spans; they are durable when this answers 200."""
+    """Take spans; they are durable when this answers 200.
+
+    Errors of the body are answered to protobuf with a google.rpc.Status, to JSON with a problem.
+    """
     return await _export(request, _To(context, caller, project), take_spans, _answer_traces)
 
 
-@router.post("/v1/logs", openapi_extra=_document("Logs"), response_class=Response)
+@router.post(
+    "/v1/logs",
+    openapi_extra=_document("Logs", _LOG_EXAMPLE),
+    response_class=Response,
+    responses=_answered("Logs", "rejectedLogRecords"),
+)
 @needs("ingest")
 async def export_logs(
     request: Request, context: InContext, caller: InCaller, project: Project = None
 ) -> Response:
-    """Take log records; they are durable when this answers 200."""
+    """Take log records; they are durable when this answers 200.
+
+    Errors of the body are answered as by `export_traces`.
+    """
     return await _export(request, _To(context, caller, project), take_records, _answer_logs)
 
 

@@ -8,7 +8,6 @@ import msgspec
 from fastapi import APIRouter, Response
 
 from scorewright.api.context import Context, InContext, ProjectId
-from scorewright.api.limited_body import limited_route
 from scorewright.api.schemas.preview import Preview, PreviewRequest
 from scorewright.api.schemas.sources import to_description
 from scorewright.domain.convention import Level
@@ -18,10 +17,7 @@ from scorewright.services.source_items import first_items, given_items, numbered
 from scorewright.services.source_opening import filter_of_items, open_described
 from scorewright.sources.picked import PickedItems
 
-router = APIRouter(
-    tags=["preview"],
-    route_class=limited_route(lambda context: context.dataset_limits.body_bytes),
-)
+router = APIRouter(tags=["preview"])
 
 
 @router.post("/preview", response_model=Preview)

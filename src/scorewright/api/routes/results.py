@@ -9,13 +9,14 @@ from fastapi.responses import StreamingResponse
 from pydantic import AwareDatetime
 
 from scorewright.api.context import InContext, ProjectId
+from scorewright.api.document import file_types
 from scorewright.api.moments import moment_us_or_none
 from scorewright.api.paging import Cursor, Limit, Page, read_cursor, write_cursor
 from scorewright.api.schemas.runs import DistributionView, ItemView, ResultView
 from scorewright.domain.result import FailureCode
 from scorewright.services import run_results
-from scorewright.services.run_results import ExportForm
-from scorewright.storage.repositories.results import ResultFilter
+from scorewright.services.result_search import Order, Place, ResultFilter
+from scorewright.services.run_results import ExportForm, Question
 
 router = APIRouter(prefix="/runs/{run}", tags=["results"])
 _MEDIA_TYPES: Final = {
@@ -31,13 +32,17 @@ def wanted_results(
     min_score: _Number = None,
     max_score: _Number = None,
     normalised: Annotated[
-        bool, Query(description="the bounds are of the normalised score")
+        bool, Query(description="bounds and order are of the normalised score")
     ] = False,
     passed: bool | None = None,
     out_of_range: bool | None = None,
     failure_code: FailureCode | None = None,
     search: Annotated[
-        str | None, Query(max_length=200, description="in explanation, reason and failure")
+        str | None,
+        Query(
+            max_length=200,
+            description="beginnings of words in explanation, reason and failure message; all must be there",
+        ),
     ] = None,
     item_id: Annotated[str | None, Query(max_length=200)] = None,
     made_from: Annotated[
@@ -67,82 +72,99 @@ Evaluators = Annotated[
 ]
 
 
+Ordered = Annotated[
+    Order,
+    Query(
+        description="item: by number, results by evaluator before that; newest: made last; lowest, highest: by score, "
+        "only what has one"
+    ),
+]
+
+
+def asked_results(wanted: Wanted, evaluator: Evaluators = []) -> Question:
+    """Return what is asked for."""
+    return Question(wanted=wanted, names=tuple(evaluator))
+
+
+def ordered_results(
+    wanted: Wanted, evaluator: Evaluators = [], order: Ordered = "item"
+) -> Question:
+    """Return what is asked for in an order."""
+    return Question(wanted=wanted, names=tuple(evaluator), order=order)
+
+
+Asked = Annotated[Question, Depends(asked_results)]
+AskedInOrder = Annotated[Question, Depends(ordered_results)]
+
+
 @router.get("/results")
 def list_run_results(
     run: str,
     project: ProjectId,
     context: InContext,
-    wanted: Wanted,
-    evaluator: Evaluators = [],
+    asked: AskedInOrder,
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> Page[ResultView]:
-    """List results by evaluator, and by item within it."""
-    after = read_cursor(cursor, (int, int))
+    """List results by evaluator and by item within it, or in another order."""
     found = run_results.page(
-        context.database,
-        project,
-        run,
-        wanted,
-        names=tuple(evaluator),
-        after=None if after is None else (int(after[0]), int(after[1])),
-        limit=limit + 1,
+        context.database, project, run, asked, after=_read_place(cursor), limit=limit + 1
     )
     last = found[limit - 1] if len(found) > limit else None
     return Page(
         items=[ResultView.of(one) for one in found[:limit]],
-        next_cursor=last and write_cursor(last.evaluator_no, last.item_no),
+        next_cursor=last and write_cursor(*run_results.place_of(last, asked)),
     )
 
 
 @router.get("/items")
 def list_run_items(
-    run: str, project: ProjectId, context: InContext, limit: Limit = 50, cursor: Cursor = None
+    run: str,
+    project: ProjectId,
+    context: InContext,
+    asked: AskedInOrder,
+    limit: Limit = 50,
+    cursor: Cursor = None,
 ) -> Page[ItemView]:
-    """List items by number, each with the results of every evaluator."""
-    after = read_cursor(cursor, (int,))
+    """List items that have a result which is asked for, each with the results of every evaluator."""
     found = run_results.items(
-        context.database, project, run, after=int(after[0]) if after else 0, limit=limit + 1
+        context.database, project, run, asked, after=_read_place(cursor), limit=limit + 1
     )
     last = found[limit - 1] if len(found) > limit else None
     return Page(
         items=[ItemView.of(one) for one in found[:limit]],
-        next_cursor=last and write_cursor(last.item_no),
+        next_cursor=last and write_cursor(*last.place),
     )
+
+
+def _read_place(cursor: str | None) -> Place | None:
+    key = read_cursor(cursor, (float, int, int))
+    return None if key is None else Place(float(key[0]), int(key[1]), int(key[2]))
 
 
 @router.get("/distributions")
 def list_run_distributions(
-    run: str,
-    project: ProjectId,
-    context: InContext,
-    wanted: Wanted,
-    evaluator: Evaluators = [],
+    run: str, project: ProjectId, context: InContext, asked: Asked
 ) -> list[DistributionView]:
     """Return histogram and percentiles of scores by evaluator."""
-    found = run_results.distributions(
-        context.database, project, run, wanted, names=tuple(evaluator)
-    )
+    found = run_results.distributions(context.database, project, run, asked)
     return [DistributionView.of(one) for one in found]
 
 
 @router.get(
     "/export",
     response_class=StreamingResponse,
-    responses={200: {"content": {kind: {} for kind in _MEDIA_TYPES.values()}}},
+    responses=file_types(_MEDIA_TYPES.values()),
 )
 def export_run_results(
     run: str,
     project: ProjectId,
     context: InContext,
-    wanted: Wanted,
-    evaluator: Evaluators = [],
+    asked: Asked,
     form: Annotated[ExportForm, Query(alias="format")] = "jsonl",
 ) -> StreamingResponse:
-    """Download results, with the columns of docs/reference/results.md."""
-    body = run_results.export(
-        context.database, project, run, wanted, names=tuple(evaluator), form=form
-    )
+    """Download results: the fields of a result as columns, those of its failure apart, metrics as JSON text."""
+    body = run_results.export(context.database, project, run, asked, form=form)
     return StreamingResponse(
         body,
         media_type=_MEDIA_TYPES[form],

@@ -16,10 +16,16 @@ from scorewright.api.idempotency import OnceRoute
 from scorewright.api.newest import read_newest
 from scorewright.api.paging import Cursor, Limit, Page, write_cursor
 from scorewright.api.run_events import RunEvents, stream_run
+from scorewright.api.schemas.run_report import RunReport
 from scorewright.api.schemas.runs import Repeat, RunView, Status
 from scorewright.services import run_results, runs
 from scorewright.services.access import ANYONE
 
+_EVENTS = (
+    "Events of the type `run`, each a blank line after `id: CHANGE`, `event: run` and `data: RUN`: the run as `get_run` returns it, as JSON in one "
+    "line; CHANGE is its `change`. Lines that begin with a colon are signs of life. The stream ends with the run, or after ten minutes, or when the "
+    "server stops: unless the run has ended, ask again with the last id as `Last-Event-ID`."
+)
 router = APIRouter(prefix="/runs", tags=["runs"], route_class=OnceRoute)
 
 
@@ -85,16 +91,21 @@ def repeat_run(run: str, body: Repeat, project: ProjectId, context: InContext) -
     return RunView.of(found)
 
 
-@router.get("/{run}/summary")
+@router.get("/{run}/summary", response_model=RunReport)
 def summarise_run(run: str, project: ProjectId, context: InContext) -> dict[str, Any]:
-    """Return what a run amounts to: the report of docs/reference/results.md."""
+    """Return what a run amounts to: means, pass rates, metrics and failures of each evaluator."""
     return run_results.document(context.database, project, run)
 
 
 @router.get(
     "/{run}/events",
     response_class=StreamingResponse,
-    responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
+    responses={
+        200: {
+            "description": _EVENTS,
+            "content": {"text/event-stream": {"schema": {"type": "string"}}},
+        }
+    },
 )
 async def watch_run(
     run: str,

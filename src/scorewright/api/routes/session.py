@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from scorewright.api.access import COOKIE, address_of
 from scorewright.api.context import Context, InContext
-from scorewright.api.document import problems
+from scorewright.api.document import headers, problems
 from scorewright.services import access
 
 router = APIRouter(tags=["session"])
@@ -30,7 +30,7 @@ class Login(BaseModel):
     "/login",
     status_code=HTTPStatus.SEE_OTHER,
     response_class=RedirectResponse,
-    responses=problems(401, 403, 429),
+    responses={**problems(401, 403, 429), 303: headers("Location", "Set-Cookie")},
 )
 def log_in_by_link(
     request: Request,
@@ -48,13 +48,19 @@ def log_in_by_link(
     return answer
 
 
-@router.post("/api/v1/session", status_code=HTTPStatus.NO_CONTENT, responses=problems(401, 429))
+@router.post(
+    "/api/v1/session",
+    status_code=HTTPStatus.NO_CONTENT,
+    responses={**problems(401, 429), 204: headers("Set-Cookie")},
+)
 def log_in(body: Login, request: Request, context: InContext, response: Response) -> None:
     """Log in with a key: sets the cookie of a session."""
     _log_in(request, context, body.token, response)
 
 
-@router.delete("/api/v1/session", status_code=HTTPStatus.NO_CONTENT)
+@router.delete(
+    "/api/v1/session", status_code=HTTPStatus.NO_CONTENT, responses={204: headers("Set-Cookie")}
+)
 def log_out(request: Request, context: InContext, response: Response) -> None:
     """End the session of the cookie."""
     secret = request.cookies.get(COOKIE)

@@ -9,8 +9,8 @@ from fastapi import APIRouter, Query, Response
 from fastapi.exceptions import RequestValidationError
 from pydantic import TypeAdapter, ValidationError
 
+from scorewright.api.access import needs
 from scorewright.api.context import InContext, ProjectId
-from scorewright.api.limited_body import limited_route
 from scorewright.api.schemas.sources import (
     Sample,
     SampleRequest,
@@ -23,11 +23,7 @@ from scorewright.domain.convention import Level
 from scorewright.services.source_items import decoded, first_items
 from scorewright.services.source_opening import filter_of_items, open_described
 
-router = APIRouter(
-    prefix="/sources",
-    tags=["sources"],
-    route_class=limited_route(lambda context: context.dataset_limits.body_bytes),
-)
+router = APIRouter(prefix="/sources", tags=["sources"])
 
 _description: TypeAdapter[SourceDescription] = TypeAdapter(SourceDescription)
 
@@ -67,6 +63,7 @@ def list_source_fields(
 
 
 @router.post("/sample", response_model=Sample)
+@needs("read")
 def sample_source(body: SampleRequest, project: ProjectId, context: InContext) -> Response:
     """Return the first items of a source that match its filter."""
     description = to_description(body.source)

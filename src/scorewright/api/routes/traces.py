@@ -38,7 +38,11 @@ def list_traces(
     project: ProjectId,
     expression: Annotated[
         str | None,
-        Query(alias="filter", max_length=10_000, description="as docs/reference/filter.md has it"),
+        Query(
+            alias="filter",
+            max_length=10_000,
+            description="which traces, by the fields of whole traces; see *Filters* above",
+        ),
     ] = None,
     first: From = None,
     end: To = None,

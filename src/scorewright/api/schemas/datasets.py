@@ -97,7 +97,12 @@ class Dataset(BaseModel):
 class NewDataset(BaseModel):
     """A dataset to be made of rows."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "example": {"name": "capitals", "rows": [{"input": "France?", "expected": "Paris"}]}
+        },
+    )
 
     name: Name | None = Field(None, description="proposed from display_name when left out")
     display_name: DisplayName | None = None

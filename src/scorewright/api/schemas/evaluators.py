@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, WithJsonSc
 from scorewright.api.moments import Moment
 from scorewright.domain.convention import Convention, Level
 from scorewright.domain.definition import MAX_DESCRIPTION_CHARS, MAX_DISPLAY_NAME_CHARS
-from scorewright.domain.evaluator_name import MAX_NAME_CHARS
+from scorewright.domain.evaluator_name import MAX_NAME_CHARS, NAME_PATTERN
 from scorewright.domain.param import ParamType
 from scorewright.domain.source_language import Language
 from scorewright.domain.source_limits import MAX_PARAMETERS, MAX_SOURCE_BYTES
@@ -31,7 +31,9 @@ Source = Annotated[
 Name = Annotated[
     str,
     Field(
-        min_length=1, description=f"letters, digits, _ and -, 3 to {MAX_NAME_CHARS}; never changes"
+        min_length=1,
+        description=f"a letter, then letters, digits, _ and -, 3 to {MAX_NAME_CHARS} in all; never changes",
+        json_schema_extra={"pattern": f"^{NAME_PATTERN}$"},
     ),
 ]
 DisplayName = Annotated[
@@ -92,6 +94,20 @@ class ScoreRead(_Body):
 
 class EvaluatorDraft(ScoreRead):
     """An evaluator that is not saved."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "example": {
+                "name": "short-enough",
+                "tags": ["format"],
+                "source": "def evaluate(output, most=280):\n"
+                "    return {'score': int(len(output) <= most), 'explanation': f'{len(output)} characters'}\n",
+                "params": [{"key": "most", "type": "integer", "default": 280, "min": 1}],
+                "score_range": [0, 1],
+                "threshold": 1,
+            }
+        }
+    )
 
     source: Source
     name: Name | None = Field(default=None, description="made from the display name if left out")

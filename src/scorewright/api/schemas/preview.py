@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
 
-from scorewright.api.schemas.evaluators import Diagnostic
+from scorewright.api.schemas.evaluators import Diagnostic, Range
 from scorewright.api.schemas.results import Result
 from scorewright.api.schemas.sources import Description
 from scorewright.domain.convention import Convention, Level
@@ -35,9 +35,10 @@ class DraftEvaluator(_Subject):
     convention: Convention | None = None
     level: Level | None = None
     param_schema: Annotated[
-        list[dict[str, Any]], Field(max_length=100, description="the config params")
+        list[dict[str, Any]],
+        Field(max_length=100, description="config params, each as `DeclaredParam`"),
     ] = []
-    score_range: Any = None
+    score_range: Range | None = None
     threshold: float | None = None
     correct_answer_key: Annotated[str | None, Field(max_length=256)] = None
 
@@ -77,11 +78,27 @@ AnyEvaluator = Annotated[
 class PreviewRequest(BaseModel):
     """What to try on what; items are given, or named by a source and their numbers."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "example": {
+                "evaluators": [
+                    {
+                        "source": "def evaluate(output, expected):\n"
+                        "    return {'score': int(output == expected), 'explanation': 'compared'}\n",
+                        "mapping": {"expected": "right answer"},
+                    }
+                ],
+                "items": [{"output": "Paris", "right answer": "Paris"}],
+            }
+        },
+    )
 
     evaluators: list[AnyEvaluator] = Field(min_length=1, max_length=20)
-    items: list[dict[str, Any]] | None = Field(None, min_length=1, max_length=50)
-    source: Description | None = None
+    items: list[dict[str, Any]] | None = Field(
+        None, min_length=1, max_length=50, description="rows to try on, instead of a source"
+    )
+    source: Description | None = Field(None, description="where the items are, instead of items")
     numbers: list[Annotated[int, Field(ge=1)]] | None = Field(None, min_length=1, max_length=50)
     n: Annotated[int, Field(ge=1, le=50, description="the first items, without numbers")] = 5
     timeout_s: Annotated[float, Field(ge=0.05, le=30, description="of one item")] = 10.0

@@ -20,7 +20,7 @@ class Failure(BaseModel):
 
 
 class Result(BaseModel):
-    """What an evaluator made of an item; the fields of docs/reference/results.md."""
+    """What an evaluator made of an item."""
 
     item_id: str
     evaluator: str

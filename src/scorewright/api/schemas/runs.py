@@ -77,7 +77,7 @@ class RunView(BaseModel):
 
 
 class ResultView(Result):
-    """What one evaluator made of one item; the fields of docs/reference/results.md."""
+    """What one evaluator made of one item."""
 
     item_no: int = Field(description="of the item in its data, from 1")
     created_at: Moment
@@ -105,7 +105,7 @@ class ItemView(BaseModel):
     def of(cls, found: ItemResults) -> Self:
         """Write an item's results."""
         return cls(
-            item_no=found.item_no,
+            item_no=found.place.item_no,
             item_id=found.item_id,
             results=[ResultView.of(one) for one in found.results],
         )
@@ -119,7 +119,6 @@ class DistributionView(BaseModel):
     histogram: dict[str, list[float]] | None
     percentiles: dict[str, float] = Field(description="percent to score")
     bits: int = Field(description="bits that the percentiles hold to; 53 is exact")
-    is_cut: bool = Field(description="whether only the first of many results were looked at")
 
     @classmethod
     def of(cls, found: Distribution) -> Self:

@@ -61,7 +61,23 @@ Uses = Annotated[list[EvaluatorUse], Field(min_length=1, max_length=50)]
 class NewTask(BaseModel):
     """A task to be made."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "example": {
+                "name": "nightly",
+                "source": {"kind": "traces", "filter": 'trace.environment = "production"'},
+                "evaluators": [
+                    {
+                        "evaluator": "short-enough",
+                        "mapping": {"output": "trace.output"},
+                        "params": {"most": 400},
+                    }
+                ],
+                "settings": {"sample_rate": 0.5, "timeout_s": 5},
+            }
+        },
+    )
 
     name: Name
     description: Description = ""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Collection, Sequence
+from typing import Any, Final
 
 import msgspec
 import sqlalchemy as sa
@@ -11,35 +11,24 @@ import sqlalchemy as sa
 from scorewright.domain.json_value import JsonValue
 from scorewright.domain.result import FailureCode
 from scorewright.domain.result_record import FailureRecord, ResultRecord
-from scorewright.storage.statements import insert_new
-from scorewright.storage.tables.metadata import now_us
+from scorewright.storage.statements import execute_plain, upsert
+from scorewright.storage.tables.metadata import without_nul
 from scorewright.storage.tables.results import results
 from scorewright.storage.tables.runs import run_evaluators
 
 _encode = msgspec.json.Encoder().encode
 _decode_metrics = msgspec.json.Decoder(dict[str, JsonValue]).decode
 _NO_METRICS: dict[str, JsonValue] = {}
-
-
-class ResultFilter(msgspec.Struct, frozen=True, kw_only=True):
-    """Which results of a run are wanted; None leaves a question open."""
-
-    statuses: tuple[str, ...] = ()
-    #: Numbers of evaluators in the run.
-    evaluators: tuple[int, ...] = ()
-    min_score: float | None = None
-    max_score: float | None = None
-    #: Whether the bounds are of the normalised score.
-    is_normalised: bool = False
-    passed: bool | None = None
-    out_of_range: bool | None = None
-    failure_code: str | None = None
-    #: A part of the explanation, the reason or the failure, in whatever case.
-    search: str | None = None
-    item_id: str | None = None
-    #: When the result was made: from, and until but without.
-    from_us: int | None = None
-    to_us: int | None = None
+#: What an author's code or data may have put U+0000 into.
+_TEXTS: Final = (
+    "item_id",
+    "explanation",
+    "reason",
+    "failure_type",
+    "failure_message",
+    "failure_traceback",
+    "output",
+)
 
 
 class NumberedRecord(msgspec.Struct, frozen=True):
@@ -52,19 +41,23 @@ class NumberedRecord(msgspec.Struct, frozen=True):
 
 
 def insert(
-    connection: sa.Connection, run_id: str, found: Sequence[tuple[int, int, ResultRecord]]
+    connection: sa.Connection,
+    run_id: str,
+    created_us: int,
+    found: Sequence[tuple[int, int, ResultRecord]],
 ) -> None:
     """Write results, each with its evaluator's place and its item's number; what is there already stays."""
-    created_us = now_us()
     rows = [_to_row(run_id, created_us, *one) for one in found]
-    insert_new(connection, results, rows)
+    if rows:
+        statement = upsert(connection, results).on_conflict_do_nothing()
+        execute_plain(connection, statement, rows)
 
 
 def _to_row(
     run_id: str, created_us: int, evaluator_no: int, item_no: int, record: ResultRecord
 ) -> dict[str, Any]:
     failure = record.failure
-    return {
+    row: dict[str, Any] = {
         "run_id": run_id,
         "evaluator_no": evaluator_no,
         "item_no": item_no,
@@ -90,6 +83,11 @@ def _to_row(
         "reused": record.reused,
         "created_us": created_us,
     }
+    for name in _TEXTS:
+        text = row[name]
+        if text and "\0" in text:
+            row[name] = without_nul(text)
+    return row
 
 
 class RecordReader:
@@ -142,22 +140,23 @@ class RecordReader:
         return NumberedRecord(row.evaluator_no, row.item_no, row.created_us, record)
 
 
-def page(
-    connection: sa.Connection,
-    run_id: str,
-    wanted: ResultFilter,
-    *,
-    after: tuple[int, int] | None,
-    limit: int,
-) -> list[sa.Row[Any]]:
-    """Return results by evaluator, and by item within it."""
-    statement = sa.select(results).where(results.c.run_id == run_id, *_conditions(wanted))
-    if after is not None:
-        statement = statement.where(
-            sa.tuple_(results.c.evaluator_no, results.c.item_no) > sa.tuple_(*after)
+def at_places(
+    connection: sa.Connection, run_id: str, places: Collection[tuple[int, int]]
+) -> dict[tuple[int, int], sa.Row[Any]]:
+    """Return results by evaluator and item."""
+    items: dict[int, list[int]] = {}
+    for evaluator_no, item_no in places:
+        items.setdefault(evaluator_no, []).append(item_no)
+    found: dict[tuple[int, int], sa.Row[Any]] = {}
+    for evaluator_no, numbers in items.items():
+        statement = sa.select(results).where(
+            results.c.run_id == run_id,
+            results.c.evaluator_no == evaluator_no,
+            results.c.item_no.in_(numbers),
         )
-    ordered = statement.order_by(results.c.evaluator_no, results.c.item_no)
-    return list(connection.execute(ordered.limit(limit)))
+        for row in connection.execute(statement):
+            found[evaluator_no, row.item_no] = row
+    return found
 
 
 def of_items(
@@ -171,27 +170,6 @@ def of_items(
         results.c.item_no.between(first, last),
     )
     return list(connection.execute(statement.order_by(results.c.item_no, results.c.evaluator_no)))
-
-
-def item_numbers(
-    connection: sa.Connection, run_id: str, *, evaluators: int, after: int, limit: int
-) -> list[int]:
-    """Return the numbers of the next items that have a result."""
-    parts = [
-        sa.select(results.c.item_no)
-        .where(
-            results.c.run_id == run_id,
-            results.c.evaluator_no == number,
-            results.c.item_no > after,
-        )
-        .order_by(results.c.item_no)
-        .limit(limit)
-        .subquery()
-        for number in range(evaluators)
-    ]
-    union = sa.union(*[sa.select(part.c.item_no) for part in parts]).subquery()
-    ordered = sa.select(union.c.item_no).order_by(union.c.item_no).limit(limit)
-    return list(connection.scalars(ordered))
 
 
 def item_names(
@@ -208,19 +186,6 @@ def item_names(
     return {row.item_no: row.item_id for row in found}
 
 
-def scores(
-    connection: sa.Connection, run_id: str, wanted: ResultFilter, *, at_most: int
-) -> list[float]:
-    """Return the scores inside their range of the results that are wanted."""
-    statement = sa.select(results.c.score).where(
-        results.c.run_id == run_id,
-        results.c.score.is_not(None),
-        results.c.out_of_range.is_(False),
-        *_conditions(wanted),
-    )
-    return list(connection.scalars(statement.limit(at_most)))
-
-
 def add_to_evaluator(
     connection: sa.Connection, run_id: str, evaluator_no: int, values: dict[str, Any]
 ) -> None:
@@ -230,25 +195,3 @@ def add_to_evaluator(
         .where(run_evaluators.c.run_id == run_id, run_evaluators.c.evaluator_no == evaluator_no)
         .values(values)
     )
-
-
-def _conditions(wanted: ResultFilter) -> list[sa.ColumnElement[bool]]:
-    columns = results.c
-    score = columns.normalised_score if wanted.is_normalised else columns.score
-    asked: list[tuple[Any, Callable[[Any], sa.ColumnElement[bool]]]] = [
-        (wanted.statuses or None, columns.status.in_),
-        (wanted.evaluators or None, columns.evaluator_no.in_),
-        (wanted.min_score, score.__ge__),
-        (wanted.max_score, score.__le__),
-        (wanted.passed, columns.passed.__eq__),
-        (wanted.out_of_range, columns.out_of_range.__eq__),
-        (wanted.failure_code, columns.failure_code.__eq__),
-        (wanted.item_id, columns.item_id.__eq__),
-        (wanted.from_us, columns.created_us.__ge__),
-        (wanted.to_us, columns.created_us.__lt__),
-    ]
-    found = [is_so(value) for value, is_so in asked if value is not None]
-    if wanted.search:
-        texts = (columns.explanation, columns.reason, columns.failure_message)
-        found.append(sa.or_(*[text.icontains(wanted.search, autoescape=True) for text in texts]))
-    return found

@@ -11,6 +11,9 @@ from scorewright.storage.tables.runs import chunks, run_evaluators, runs
 
 #: Statuses of runs that workers have to do something about.
 ACTIVE: Final = ("queued", "running", "cancelling")
+#: Of runs that are being removed: from its first moment on, nobody sees them.
+PURGING: Final = "purging"
+_SEEN: Final = runs.c.status != PURGING
 
 
 def insert(
@@ -30,7 +33,7 @@ def newest_us(connection: sa.Connection, project_id: str) -> int:
 def find(connection: sa.Connection, project_id: str, run_id: str) -> sa.Row[Any] | None:
     """Return a run."""
     return connection.execute(
-        sa.select(runs).where(runs.c.project_id == project_id, runs.c.id == run_id)
+        sa.select(runs).where(runs.c.project_id == project_id, runs.c.id == run_id, _SEEN)
     ).first()
 
 
@@ -68,7 +71,7 @@ def page(  # noqa: PLR0913 - each by name
     limit: int,
 ) -> list[sa.Row[Any]]:
     """Return runs, the newest first."""
-    statement = sa.select(runs).where(runs.c.project_id == project_id)
+    statement = sa.select(runs).where(runs.c.project_id == project_id, _SEEN)
     if task_id is not None:
         statement = statement.where(runs.c.task_id == task_id)
     if statuses:
@@ -149,5 +152,5 @@ def figures(connection: sa.Connection) -> list[sa.Row[Any]]:
     columns = runs.c
     asked: list[sa.ColumnElement[Any]] = [columns.status, sa.func.count().label("runs")]
     asked += [sa.func.sum(columns[name]).label(name) for name in ("scored", "skipped", "failed")]
-    statement: sa.Select[Any] = sa.select(*asked).group_by(columns.status)
+    statement: sa.Select[Any] = sa.select(*asked).where(_SEEN).group_by(columns.status)
     return list(connection.execute(statement))

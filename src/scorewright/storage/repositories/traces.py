@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import sqlalchemy as sa
 
-from scorewright.storage.statements import upsert
+from scorewright.storage.statements import insert_document, upsert
 from scorewright.storage.tables.traces import traces
 
 _KEY: Final = ("project_id", "trace_id")
 _KEPT: Final = (*_KEY, "created_us", "version")
 
 
-def claim_traces(connection: sa.Connection, rows: Sequence[dict[str, Any]]) -> set[str]:
+class Claimed(NamedTuple):
+    """A trace that was there."""
+
+    #: Spans that its row tells of, and that it does not tell of yet.
+    span_count: int
+    pending_spans: int
+
+
+def claim_traces(connection: sa.Connection, rows: Sequence[dict[str, Any]]) -> dict[str, Claimed]:
     """Add the traces that are new, and take hold of the others until the transaction ends.
 
     Nobody else changes any of them meanwhile. The version of those that were there is one more then.
@@ -24,13 +32,61 @@ def claim_traces(connection: sa.Connection, rows: Sequence[dict[str, Any]]) -> s
         rows: Sorted by the traces' ids, or two transactions may wait for each other.
 
     Returns:
-        The ids of those that were there.
+        Those that were there, by id.
     """
     insert = upsert(connection, traces).on_conflict_do_update(
         index_elements=_KEY, set_={"version": traces.c.version + 1}
     )
-    claimed = connection.execute(insert.returning(traces.c.trace_id, traces.c.version), rows)
-    return {trace_id for trace_id, version in claimed if version > 1}
+    told = (traces.c.trace_id, traces.c.version, traces.c.span_count, traces.c.pending_spans)
+    claimed = (
+        connection.execute(insert.returning(*told), rows)
+        if connection.dialect.name == "sqlite"
+        else insert_document(connection, insert, rows, told)
+    )
+    return {
+        trace_id: Claimed(span_count, pending_spans)
+        for trace_id, version, span_count, pending_spans in claimed
+        if version > 1
+    }
+
+
+def add_pending(
+    connection: sa.Connection, project_id: str, trace_id: str, added: int, now: int
+) -> None:
+    """Say of a trace that was claimed that it has spans more than its row tells of."""
+    connection.execute(
+        traces.update()
+        .where(traces.c.project_id == project_id, traces.c.trace_id == trace_id)
+        .values(pending_spans=traces.c.pending_spans + added, changed_us=now)
+    )
+
+
+def pending_traces(connection: sa.Connection, before_us: int, limit: int) -> list[tuple[str, str]]:
+    """Find projects and ids of traces whose rows do not tell of all their spans and that have not changed since then, the oldest first."""
+    found = connection.execute(
+        sa.select(traces.c.project_id, traces.c.trace_id)
+        .where(sa.text("pending_spans > 0"), traces.c.changed_us < before_us)
+        .order_by(traces.c.changed_us)
+        .limit(limit)
+    )
+    return [(row.project_id, row.trace_id) for row in found]
+
+
+def claim_pending(connection: sa.Connection, project_id: str, trace_id: str) -> bool:
+    """Take hold of a trace, as `claim_traces`; tells whether its row still does not tell of all its spans.
+
+    One that somebody else holds is left to them.
+    """
+    is_meant = sa.and_(
+        traces.c.project_id == project_id,
+        traces.c.trace_id == trace_id,
+        traces.c.pending_spans > 0,
+    )
+    query = sa.select(traces.c.trace_id).where(is_meant).with_for_update(skip_locked=True)
+    if connection.execute(query).first() is None:
+        return False
+    connection.execute(traces.update().where(is_meant).values(version=traces.c.version + 1))
+    return True
 
 
 def replace_traces(connection: sa.Connection, rows: Sequence[dict[str, Any]]) -> None:

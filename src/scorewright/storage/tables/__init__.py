@@ -11,7 +11,7 @@ from scorewright.storage.tables.idempotency_keys import idempotency_keys
 from scorewright.storage.tables.log_records import log_records
 from scorewright.storage.tables.metadata import METADATA
 from scorewright.storage.tables.projects import projects
-from scorewright.storage.tables.results import results
+from scorewright.storage.tables.results import result_blocks, result_times, result_words, results
 from scorewright.storage.tables.runs import (
     chunks,
     executors,
@@ -40,6 +40,9 @@ __all__ = [
     "idempotency_keys",
     "log_records",
     "projects",
+    "result_blocks",
+    "result_times",
+    "result_words",
     "results",
     "run_evaluators",
     "run_listings",

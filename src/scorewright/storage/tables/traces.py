@@ -13,6 +13,8 @@ from scorewright.storage.tables.projects import projects
 #: Characters of questions and answers that are kept here; the spans have them whole.
 EXCERPT_CHARS: Final = 512
 
+_PENDING: Final = sa.text("pending_spans > 0")
+
 traces: Final = sa.Table(
     "traces",
     METADATA,
@@ -59,8 +61,11 @@ traces: Final = sa.Table(
     #: Of the root's attributes, those that are short; and the names of the others.
     sa.Column("attributes", Json, nullable=False),
     sa.Column("long_attributes", Json, nullable=False),
+    #: Spans that are stored and that the rest of the row does not tell of yet.
+    sa.Column("pending_spans", sa.Integer, nullable=False, server_default="0"),
     sa.Index(None, "project_id", "order_us", "trace_id"),
     sa.Index(None, "project_id", "session_key", "order_us", "trace_id"),
+    sa.Index("ix_traces_pending", "changed_us", sqlite_where=_PENDING, postgresql_where=_PENDING),
 )
 
 
