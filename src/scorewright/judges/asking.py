@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Awaitable, Callable, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias, cast
 
 import msgspec
@@ -211,11 +212,11 @@ def _make_model(connection: Connection, name: str) -> _Made:
             case "openai" | "azure":
                 return _openai_model(connection, name)
             case "anthropic":
-                from anthropic import AsyncAnthropic
+                sdk: Any = import_module("anthropic")  # an extra, which type checkers may not have
                 from pydantic_ai.models.anthropic import AnthropicModel
                 from pydantic_ai.providers.anthropic import AnthropicProvider
 
-                anthropic = AsyncAnthropic(
+                anthropic: Any = sdk.AsyncAnthropic(
                     api_key=connection.key, base_url=connection.url or None, max_retries=0
                 )
                 provider = AnthropicProvider(anthropic_client=anthropic)
