@@ -16,12 +16,13 @@ from faults.small_disk import small_disk
 from served import server
 
 BASE = "/api/v1/projects/default"
-COUNT = 2_000
+#: Many more than are judged before the disk is full.
+COUNT = 6_000
 LENGTHS = """
 def evaluate(output):
     for _ in range(150_000):
         pass
-    return {"score": len(output) % 2, "explanation": output * 400}
+    return {"score": len(output) % 2, "explanation": output * 100}
 """
 
 

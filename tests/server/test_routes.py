@@ -25,7 +25,7 @@ _BY_SCOPE: Final[dict[Scope, str]] = {
     "read": """list_projects get_project get_metrics list_datasets get_dataset list_dataset_versions
         get_dataset_version list_dataset_rows download_dataset_version list_evaluators get_evaluator
         get_evaluator_usage list_evaluator_versions get_evaluator_version list_evaluator_templates
-        get_copilot_prompt list_logs list_runs get_run watch_run summarise_run list_run_results list_run_items
+        get_copilot_prompt list_logs list_results_over_time list_runs get_run watch_run summarise_run list_run_results list_run_items
         list_run_distributions export_run_results list_source_fields sample_source list_tasks get_task
         list_traces get_trace""",
     "write": """add_traces_to_dataset create_dataset upload_dataset upload_dataset_version create_dataset_version describe_dataset
@@ -369,7 +369,12 @@ LISTS: Final[dict[str, Callable[[Workplace, int], Any] | None]] = {
 
 
 #: Lists that are short by what they are.
-WHOLE: Final = {"list_evaluator_templates", "list_run_distributions", "list_source_fields"}
+WHOLE: Final = {
+    "list_evaluator_templates",
+    "list_results_over_time",
+    "list_run_distributions",
+    "list_source_fields",
+}
 
 
 def _task(number: int) -> dict[str, Any]:

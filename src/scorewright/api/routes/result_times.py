@@ -26,7 +26,7 @@ def list_results_over_time(
     evaluator: Annotated[
         list[str], Query(max_length=50, description="names in results; all without")
     ] = [],
-    every: Every = "hour",
+    every: Annotated[Every, Query(description="how long each time is")] = "hour",
     made_from: Annotated[
         AwareDatetime | None,
         Query(alias="from", description="a week of hours or 90 days before the end without"),

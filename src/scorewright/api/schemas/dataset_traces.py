@@ -43,7 +43,7 @@ class NewRowsOfTraces(BaseModel):
         Field(
             min_length=1,
             max_length=100,
-            description="column to field, as docs/reference/items.md names them; input and output unless given",
+            description="column to field, as `list_source_fields` names them; input and output unless given",
         ),
     ] = None
     limit: Annotated[

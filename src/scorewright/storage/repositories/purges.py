@@ -11,7 +11,7 @@ from scorewright.storage.repositories.runs import PURGING
 from scorewright.storage.tables import METADATA
 from scorewright.storage.tables.datasets import dataset_versions, datasets
 from scorewright.storage.tables.evaluators import evaluators
-from scorewright.storage.tables.results import results
+from scorewright.storage.tables.results import result_times, results
 from scorewright.storage.tables.runs import runs
 from scorewright.storage.tables.tasks import tasks
 
@@ -63,7 +63,8 @@ def _run_ids(connection: sa.Connection, condition: sa.ColumnElement[bool]) -> li
 
 
 def delete_task(connection: sa.Connection, task_id: str) -> None:
-    """Remove a task that has no runs."""
+    """Remove a task that has no runs, with what its results came to over time; the project's keeps counting them."""
+    connection.execute(result_times.delete().where(result_times.c.scope_id == task_id))
     connection.execute(tasks.delete().where(tasks.c.id == task_id))
 
 
