@@ -22,7 +22,7 @@ from scorewright.domain.score_counts import ScoreCounts
 from scorewright.domain.suggestion import did_you_mean, name_list, quote
 from scorewright.services.result_search import Order, Place, ResultFilter, ResultSearch
 from scorewright.services.run_access import need_run
-from scorewright.services.run_model import FrozenEvaluator, frozen_of
+from scorewright.services.run_model import FrozenEvaluator, frozen_of, settings_of
 from scorewright.services.run_opening import record_reader
 from scorewright.storage.database import Database
 from scorewright.storage.repositories import results as result_rows
@@ -135,16 +135,16 @@ def document(database: Database, project_id: str, run_id: str) -> JsonObject:
         frozen = frozen_of(run)
         rollups = [_rollup(row, one) for row, one in zip(rows, frozen, strict=True)]
         summaries = [_summary(connection, run, at, rollup) for at, rollup in enumerate(rollups)]
-    ended_us = run.ended_us or run.started_us
+    ended_us, settings = run.ended_us or run.started_us, settings_of(run)
     return {
         "source": run.source.get("kind"),
         "items": run.done,
         "complete": run.status == "completed",
-        "filter": run.settings.get("filter"),
-        "sample_rate": run.settings.get("sample_rate"),
+        "filter": settings.filter,
+        "sample_rate": settings.sample_rate,
         "total": run.total,
         "clock_s": run.clock_s,
-        "limits": {name: run.settings[name] for name in ("timeout_s", "memory_mb")},
+        "limits": {"timeout_s": settings.timeout_s, "memory_mb": settings.memory_mb},
         "evaluators": [
             _describe(one, row, rollup)
             for one, row, rollup in zip(frozen, rows, rollups, strict=True)
