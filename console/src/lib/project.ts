@@ -1,0 +1,2 @@
+/** The project whose things are shown, until there is a switch. */
+export const PROJECT = "default";
