@@ -221,8 +221,9 @@ def _of(client: httpx.Client, run: Any, evaluator: str) -> list[Any]:
     return [one for one in results(client, run) if one["evaluator"] == evaluator]
 
 
-def test_a_server_that_is_killed_in_the_middle_completes_the_run_when_it_is_back(
-    options: tuple[str, ...], tmp_path: Path
+@pytest.mark.parametrize(("end", "code"), [(signal.SIGKILL, -signal.SIGKILL), (signal.SIGTERM, 0)])
+def test_a_server_that_ends_in_the_middle_completes_the_run_when_it_is_back(
+    end: signal.Signals, code: int, options: tuple[str, ...], tmp_path: Path
 ):
     home = tmp_path / "home"
     count = 1_200
@@ -234,8 +235,8 @@ def test_a_server_that_is_killed_in_the_middle_completes_the_run_when_it_is_back
             save(client, "slow", SLOW)
             run = begin(client, "long", {"kind": "dataset", "dataset": "rows"}, "slow")
             _wait_until_some_are_done(client, run)
-            running.process.kill()
-            running.process.wait()
+            running.process.send_signal(end)
+        assert running.process.wait(60) == code
     with server(home, *options) as running, caller(running, key) as client:
         before = made(client.get(f"{BASE}/runs/{run['id']}"), 200)
         assert before["status"] == "running"
