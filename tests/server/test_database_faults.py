@@ -13,6 +13,7 @@ from typing import Any
 import httpx
 import pytest
 import sqlalchemy as sa
+from sent_spans import a_span, request
 from sqlalchemy import event
 from starlette.testclient import TestClient
 
@@ -208,7 +209,19 @@ def _stop_in_the_midst(postgres: PostgresServer, database: Database, client: htt
     assert away.status_code == 503
     assert away.headers["content-type"] == "application/problem+json"
     assert away.headers["retry-after"] == "5"
-    assert client.get("/healthz").status_code == 200
+    for path_of_ours in ("/healthz", "/metrics"):
+        assert client.get(path_of_ours).status_code == 200
+    assert client.get("/readyz").json()["checks"]["database"] == "failing"
+    for answer in (
+        client.get(f"{path}/events"),
+        client.get(f"{path}/results"),
+        client.post(TASKS, json=numbers_task(5, "parity", name="more")),
+        client.post("/api/v1/session", json={"token": "sw_any"}),
+        client.post("/v1/traces", json=request(a_span(1, 1))),
+    ):
+        told = (answer.status_code, answer.headers.get("retry-after"), answer.text[:200])
+        assert told[:2] == (503, "5"), (answer.url, told)
+        assert answer.headers["content-type"] == "application/problem+json"
     postgres.start()
 
     until(lambda: client.get(path).status_code == 200)
