@@ -45,7 +45,13 @@ def as_json(metrics: Any) -> Any:
 
 def flatten(record: dict[str, Any]) -> dict[str, Any]:
     failure: dict[str, Any] = record.pop("failure") or {}
-    return record | {f"failure_{k}": failure.get(k) for k in ("code", "type", "message", "line")}
+    judge: dict[str, Any] = record.pop("judge") or {}
+    told = "model tokens_in tokens_out cost_usd latency_ms requests prompt".split()
+    return (
+        record
+        | {f"failure_{k}": failure.get(k) for k in ("code", "type", "message", "line")}
+        | {f"judge_{k}": judge.get(k) for k in told}
+    )
 
 
 def typed(column: str, cell: str) -> Any:
@@ -96,7 +102,7 @@ def test_a_line_of_results_has_the_documented_keys_and_types(workshop: CommandLi
     for result in results:
         assert set(
             "item_id evaluator version status score normalised_score passed metrics explanation "
-            "reason failure output duration_ms out_of_range digest basis environment runner reused source".split()
+            "reason failure output duration_ms out_of_range digest basis environment runner reused source judge".split()
         ) == set(result)
         assert re.fullmatch("[0-9a-f]{16}", result["basis"])
         assert re.fullmatch("[0-9a-f]{16}", result["environment"])
