@@ -205,8 +205,7 @@ def test_results_that_cannot_be_written_are_ours(workshop: CommandLine, ending: 
 
     assert run.code == 3
     assert run.stderr.startswith(f"error: results.{ending}: results cannot be written: ")
-    if ending != "parquet":  # the library that writes it does not always say why
-        assert "No space left" in run.stderr
+    assert "No space left" in run.stderr
     assert run.stderr.count("\n") == 1
     assert watched.left == []
 

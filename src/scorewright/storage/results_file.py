@@ -296,7 +296,7 @@ def _cell(value: object) -> object:
 
 
 def _cannot_write(path: Path, error: Exception) -> StorageError:
-    reason = error.strerror if isinstance(error, OSError) else str(error)
+    reason = error.strerror if isinstance(error, OSError) else _reason_of_disk(path) or str(error)
     return StorageError(f"{path}: results cannot be written: {reason}")
 
 
@@ -311,3 +311,15 @@ def results_schema() -> dict[str, pl.DataType | type[pl.DataType]]:
         ("passed", "out_of_range", "reused"), pl.Boolean
     )
     return kinds | dict.fromkeys(counts, pl.Int64)
+
+
+def _reason_of_disk(path: Path) -> str | None:
+    """Ask the disk why a library could not write, which may say it in words of its own; the file stays as it is."""
+    try:
+        with path.open("ab", buffering=0) as file:
+            size = file.tell()
+            file.write(b"\0")
+            file.truncate(size)
+    except OSError as error:
+        return error.strerror
+    return None
